@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alone.c - whose mark is it? */
+/* alone.c - decide whether a mark in a ring is another thread's */
 #include "alone.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ int libquoit_alone_look(struct quoit_ring *q)
 {
 	uint32_t mark = __atomic_load_n(&q->mark, __ATOMIC_RELAXED);
 
-	/* A signal's handler may push while the thread that it interrupts sleeps. */
+	/* A signal handler may push while the thread that it interrupts sleeps in a wait. */
 	if (!mark || mark == (uint32_t)gettid() || (mark != MARK_PUSHES && has_ended(mark)))
 		return 0;
 	return libquoit_refuse(q, -EBUSY,

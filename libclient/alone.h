@@ -3,21 +3,22 @@
  * alone.h - a ring belongs to one thread at a time: notice when two use it at once.
  *
  * A thread leaves its mark in the ring while it puts an SQE in, and while it sleeps in a wait.
- * Another one that finds a mark is refused with -EBUSY.  The mark is a plain word, since an atomic
- * exchange would cost as much as the rest of a push: of two threads that begin within nanoseconds
- * both may go on, but not for long.
+ * Another thread that finds a mark gets -EBUSY.  The mark is a plain word, since an atomic exchange
+ * would cost as much as the rest of a push.  So if two threads begin within nanoseconds, both may
+ * go on, but not for long.
  */
 #ifndef LIBQUOIT_ALONE_H
 #define LIBQUOIT_ALONE_H
 
 #include "library.h"
 
-#define MARK_PUSHES UINT32_MAX /* else the thread's id, which may have ended meanwhile */
+/* otherwise the mark is the thread's id; that thread may have ended meanwhile */
+#define MARK_PUSHES UINT32_MAX
 
 /* 0: the mark is of this thread or of one that has ended; else -EBUSY. */
 __attribute__((cold)) int libquoit_alone_look(struct quoit_ring *q);
 
-/* 0, -EBUSY */
+/* 0 or -EBUSY */
 static inline int alone_check(struct quoit_ring *q)
 {
 	return UNLIKELY(__atomic_load_n(&q->mark, __ATOMIC_RELAXED)) ? libquoit_alone_look(q) : 0;

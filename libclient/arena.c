@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.c - pieces of one range of addresses, whose bookkeeping lies elsewhere */
+/* arena.c - cut pieces from one range of addresses; the bookkeeping lies outside of the range */
 #include "arena.h"
 
 #include <errno.h>
@@ -54,7 +54,10 @@ static void unlink_piece(struct arena *a, uint32_t at)
 		a->table[g->next].prev = g->prev;
 }
 
-/* In the bin of its own length a piece may be too short; from the next one on any will do. */
+/*
+ * Any piece in the bin of the next logarithm is long enough; one in the length's own bin may not
+ * be.
+ */
 static uint32_t find(const struct arena *a, uint32_t length)
 {
 	unsigned bin = bin_of(length);
@@ -136,7 +139,7 @@ static void release(struct arena *a, uint32_t at)
 	}
 	if (is_free(a, at - 1)) {
 		a->table[at].length =
-			0; /* it begins nothing any more: given back again, it is ignored */
+			0; /* no piece begins here any more, so that a second release is ignored */
 		at -= length_at(a, at - 1);
 		unlink_piece(a, at);
 		length += length_at(a, at);

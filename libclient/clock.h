@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 #endif
 
-#define NEVER UINT64_MAX /* a deadline that does not come */
+#define NEVER UINT64_MAX /* a deadline that never comes */
 
 /* CLOCK_MONOTONIC in nanoseconds: what deadlines are counted in. */
 static inline uint64_t clock_ns(void)
@@ -32,8 +32,9 @@ static inline uint64_t clock_ticks(void)
 }
 
 /*
- * The same, and not before the loads above it: of what quoitd has written, a moment after quoitd's.
- * A processor that waits for a line from another core would read its counter meanwhile.
+ * Ticks, read only after the loads above it: the time at which this thread saw quoitd's words.
+ * Without this a processor that waits for a line from another core would read its counter too
+ * early.
  */
 static inline uint64_t clock_ticks_after_loads(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.c - find quoitd's socket, connect, and check who serves there */
+/* connect.c - find quoitd's socket, connect, and check the server's user */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -34,8 +34,8 @@ static bool is_trusted(uid_t uid)
 }
 
 /*
- * Can nobody but root, ourselves and this user have put there what is at the path?  So it is if its
- * folder is that user's, and nobody else may write there or in one above.
+ * Could only root, we and this user have created the socket at the path?  Yes, if its folder
+ * belongs to that user, and other users may not write to the folder or to one above it.
  */
 static bool is_path_of(uid_t uid, const char *path)
 {
@@ -58,8 +58,8 @@ static bool is_path_of(uid_t uid, const char *path)
 }
 
 /*
- * Somebody else's process could sit at the path and feed us a ring.  Root and our own uid may, and
- * who has the path, as the system's quoitd has its folder.
+ * Another user's process could serve the path and feed us a ring.  So we trust only root, our own
+ * uid, and the owner of the path; the user of the system's quoitd owns its folder.
  */
 static int check_server(int fd, const char *path)
 {
@@ -97,7 +97,7 @@ int libquoit_above_standard(int fd)
 	return above;
 }
 
-/* Where many wait to be taken, as of a quoitd that is stopped, connect() waits. */
+/* connect() waits if many connections wait to be accepted, as when quoitd is stopped. */
 static int connect_patiently(int fd, const struct sockaddr_un *address)
 {
 	uint64_t began_ns = clock_ns();
@@ -128,7 +128,7 @@ int libquoit_connect(const char *path, int *ret_fd)
 	}
 	err = connect_patiently(fd, &address);
 	if (err == -ETIMEDOUT) {
-		/* the text is set */
+		/* the callee has set the text */
 	} else if (err < 0) {
 		quoit_socket_explain(address.sun_path, -err, why, sizeof why);
 		libquoit_text_set("%s", why);

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "library.h"
 
-#define MAX_FDS QUOIT_MAX_RINGS /* RING_OPEN, and its reply */
+#define MAX_FDS QUOIT_MAX_RINGS /* as RING_OPEN and its reply carry */
 
 union descriptors {
 	struct cmsghdr align;
@@ -47,7 +47,7 @@ static void close_all(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
-/* Away from the standard descriptors; -errno: those that could not be are closed, and -1. */
+/* Move descriptors away from 0 to 2.  -errno: the failed ones are closed, and -1. */
 static int lift(int *fds, unsigned count)
 {
 	int err = 0;
@@ -61,7 +61,7 @@ static int lift(int *fds, unsigned count)
 	return err;
 }
 
-/* *ret_fds has room for MAX_FDS; -EPROTO: a reply that no quoitd sends. */
+/* ret_fds has room for MAX_FDS.  -EPROTO: quoitd never sends such a reply. */
 static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, unsigned *ret_count)
 {
 	union descriptors control;
@@ -93,7 +93,7 @@ static int receive_reply(int socket, struct quoit_ctl *message, int *ret_fds, un
 	}
 	if (n != sizeof *message || m.msg_flags & MSG_TRUNC)
 		return -EPROTO;
-	return m.msg_flags & MSG_CTRUNC ? -EMFILE : 0; /* the message is whole */
+	return m.msg_flags & MSG_CTRUNC ? -EMFILE : 0; /* otherwise the message is whole */
 }
 
 static int exchange(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
@@ -106,7 +106,7 @@ static int exchange(struct quoit_session *s, struct quoit_ctl *message, const in
 	message->magic = QUOIT_CTL_MAGIC;
 	message->seq = ++s->seq;
 	err = send_request(s->socket, message, fds, count);
-	if (!err || err == -ECONNRESET) /* quoitd may have left its reason behind */
+	if (!err || err == -ECONNRESET) /* quoitd may have left its reason in the socket */
 		err = receive_reply(s->socket, message, ret_fds, ret_count);
 	if (!err && message->type == QUOIT_CTL_END)
 		message->result = -ECONNRESET;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.c - to another CPU than the reactor's */
+/* core.c - move a waiting thread away from its reactor's CPU */
 #include "core.h"
 
 #include <stdio.h>
@@ -8,8 +8,11 @@
 
 #include "clock.h"
 
-/* The scheduler may bring a thread back, for the others are busy: so it leaves not more often than
- * that, and less often each time that it was brought back within LEFT_FOR_NS. */
+/*
+ * The scheduler may bring a thread back because other CPUs are busy.  So a thread leaves at most
+ * once in each pause, and the pause doubles each time that the thread was brought back within
+ * LEFT_FOR_NS.
+ */
 #define PAUSE_FIRST_NS 500000u
 #define PAUSE_LAST_NS  4000000u
 #define LEFT_FOR_NS    100000000u
@@ -38,7 +41,7 @@ static bool cpus_any(const struct cpus *c)
 	return any;
 }
 
-/* "0-3,8" */
+/* text: like "0-3,8" */
 static void cpus_parse(struct cpus *c, const char *text)
 {
 	for (char *end; *text; text = *end == ',' ? end + 1 : end) {
@@ -76,7 +79,7 @@ static uint64_t ticks(const struct quoit_ring *q, uint64_t ns)
 	return ns / 1000 * (q->session->info.tsc_hz / 1000000);
 }
 
-/* Is it time?  Then until the next time. */
+/* Has the pause ended?  If so, the next pause begins. */
 static bool may_try(struct quoit_ring *q)
 {
 	uint64_t now = clock_ticks(), since = now - q->left_at, most = ticks(q, PAUSE_LAST_NS);
@@ -91,7 +94,7 @@ static bool may_try(struct quoit_ring *q)
 	return true;
 }
 
-/* To one of these at once; then it may run where it might before. */
+/* Move the thread to one of these CPUs at once; afterwards it may run on the CPUs of `before`. */
 static bool go(const struct cpus *to, const struct cpus *before)
 {
 	if (sched_setaffinity(0, sizeof *to, (const cpu_set_t *)to) < 0)

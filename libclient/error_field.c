@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error_field.c - the part of an error's sentence that says what was wrong with which field */
+/* error_field.c - describe the field that an error is about, for the error's sentence */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ static void describe_handle(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": %s is missing", field_name[e->field]);
 }
 
-/* False: what is wrong with it is told in no way of its own. */
+/* False: no special sentence for this one. */
 static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->field < QUOIT_FIELD_TENSOR0 || e->field > QUOIT_FIELD_TENSOR3 ||
@@ -212,7 +212,7 @@ static bool is_file(const struct quoit_error *e)
 	return e->opcode == QUOIT_OP_FILE_READ || e->opcode == QUOIT_OP_FILE_WRITE;
 }
 
-/* Of a job; where tensors are made, a stride by itself makes no sense.  values: which tensor */
+/* For jobs only: CREATE and VIEW describe a stride by the general text.  values: the tensor */
 static void describe_stride(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->code == -ENOTSUP || is_file(e))
@@ -222,7 +222,7 @@ static void describe_stride(const struct quoit_error *e, char *to, size_t size)
 			 e->value[0]);
 }
 
-/* values: 1 if integers were found, and the type that they are for */
+/* values: 1 if integers were found, else 0; the tensors' type */
 static void describe_scalar(const struct quoit_error *e, char *to, size_t size)
 {
 	snprintf(to, size, ": its scalar is %s, but its tensors are %s: use a builder %s",
@@ -230,7 +230,7 @@ static void describe_scalar(const struct quoit_error *e, char *to, size_t size)
 		 e->value[0] ? "for doubles" : "that ends in _int");
 }
 
-/* What takes too long, which only files count in bytes. */
+/* A job that takes too long; only jobs on files count bytes. */
 static void describe_large(const struct quoit_error *e, char *to, size_t size)
 {
 	if (is_file(e))
@@ -242,7 +242,9 @@ static void describe_large(const struct quoit_error *e, char *to, size_t size)
 			 (double)e->value[0] / 1e9, (double)e->value[1] / 1e9);
 }
 
-/* values: the file's index; the file system for which it is not written to, or 0: it is not open so
+/*
+ * values: the file's index; the file system if quoitd does not write there, or 0 if the
+ * descriptor's mode forbids it
  */
 static void describe_file(const struct quoit_error *e, char *to, size_t size)
 {
@@ -257,7 +259,9 @@ static void describe_file(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": file %" PRIu64 " is not open in that direction", e->value[0]);
 }
 
-/* The part after "gemm failed with EINVAL": which field, what was found, what is allowed. */
+/*
+ * Describe the part after "gemm failed with EINVAL": the field, the value found, the value allowed.
+ */
 void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 {
 	*to = '\0';

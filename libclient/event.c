@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - submits, reaps and waits, noted for who records the session (quoit/trace.h) */
+/* event.c - note submits, reaps and waits while a recorder records the session (quoit/trace.h) */
 #include "clock.h"
 #include "library.h"
 

@@ -32,8 +32,9 @@ void libquoit_handle_pool_done(struct handle_pool *p)
 int libquoit_handle_stack_init(struct handle_stack *s, struct handle_pool *p, uint32_t sq_entries)
 {
 	/*
-	 * Above two blocks the stack grows only while its bottom block is unfetched, or
-	 * looks so after a wrap: for less than twice the SQ.
+	 * Above two blocks the stack grows only while quoitd has not fetched the bottom block's
+	 * FREEs, or while that only seems so after the indices have wrapped: by less than twice the
+	 * SQ.
 	 */
 	*s = (struct handle_stack){.pool = p, .capacity = 2 * HANDLE_BLOCK + 2 * sq_entries};
 	s->entry = malloc(s->capacity * sizeof *s->entry);
@@ -63,7 +64,7 @@ void libquoit_handle_stack_done(struct handle_stack *s)
 	s->entry = NULL;
 }
 
-/* One block from the pool: what came back first, then indices never used. */
+/* One block from the pool: first indices that came back, then fresh ones. */
 bool libquoit_handle_refill(struct handle_stack *s, uint32_t head)
 {
 	struct handle_pool *p = s->pool;
@@ -81,9 +82,9 @@ bool libquoit_handle_refill(struct handle_stack *s, uint32_t head)
 void libquoit_handle_trim(struct handle_stack *s, uint32_t head, uint32_t next)
 {
 	/*
-	 * Frees go upwards in time, so the last one of the block decides for all.  An
-	 * entry may lie here for longer than the SQ's indices take to wrap: only the
-	 * window of what is unfetched is asked for, never "earlier" or "later".
+	 * FREEs are in the order of time, so the last one of the block decides for all.  An entry
+	 * may lie here until the SQ's indices have wrapped.  So the test asks only whether it lies
+	 * among the unfetched SQEs, never whether it is "earlier" or "later".
 	 */
 	if (s->entry[HANDLE_BLOCK - 1].freed - head >= next - head)
 		give_back(s, HANDLE_BLOCK);

@@ -2,11 +2,10 @@
 /*
  * handle.h - indices of tensors: a pool of the session, a short stack in each ring.
  *
- * A ring takes and gives indices without a lock; every HANDLE_BLOCK of them it
- * goes to the session's pool.  An index that was freed on one ring may be used on
- * another only when quoitd has fetched the FREE, since nothing else orders the two
- * rings.  So the stack remembers the SQ index of each FREE, and gives back its
- * bottom (the oldest ones) once the SQ's head has passed them.
+ * A ring takes and gives indices without a lock; once for every HANDLE_BLOCK of them it goes to the
+ * session's pool.  An index that was freed on one ring may be used on another only when quoitd has
+ * fetched the FREE, since nothing else orders the two rings.  So the stack remembers the SQ index
+ * of each FREE, and gives back its bottom (the oldest ones) once the SQ's head has passed them.
  */
 #ifndef LIBQUOIT_HANDLE_H
 #define LIBQUOIT_HANDLE_H
@@ -17,12 +16,12 @@
 
 #define HANDLE_BLOCK 32u
 
-/* Of a session.  Thread-safe. */
+/* The pool of a session.  Thread-safe. */
 struct handle_pool {
 	pthread_mutex_t lock;
 	uint32_t limit; /* indices are [1, limit) */
-	uint32_t fresh; /* first one never used */
-	uint32_t count; /* given back and not taken again */
+	uint32_t fresh; /* first index that was never used */
+	uint32_t count; /* indices that were given back and not taken again */
 	uint32_t *index;
 };
 
@@ -31,7 +30,7 @@ struct handle_entry {
 	uint32_t freed; /* SQ index of its FREE */
 };
 
-/* Of a ring.  Entries are in the order of their frees, the oldest at 0. */
+/* The stack of a ring.  Entries are in the order of their frees, the oldest at 0. */
 struct handle_stack {
 	struct handle_pool *pool;
 	struct handle_entry *entry;
@@ -42,10 +41,10 @@ struct handle_stack {
 int libquoit_handle_pool_init(struct handle_pool *p, uint32_t limit);
 void libquoit_handle_pool_done(struct handle_pool *p);
 
-/* sq_entries bounds how many FREEs can be unfetched. */
+/* At most sq_entries FREEs can be unfetched. */
 int libquoit_handle_stack_init(struct handle_stack *s, struct handle_pool *p, uint32_t sq_entries);
 
-/* Give everything back to the pool: all FREEs have been fetched. */
+/* Give all indices back to the pool; only after quoitd has fetched all FREEs. */
 void libquoit_handle_empty(struct handle_stack *s);
 void libquoit_handle_stack_done(struct handle_stack *s);
 
@@ -53,9 +52,9 @@ void libquoit_handle_stack_done(struct handle_stack *s);
 bool libquoit_handle_refill(struct handle_stack *s, uint32_t head);
 
 /*
- * Take the index that was freed last; `head` is the SQ's.  False: none is left.  Nothing of the
- * entry but its index is read: who loads both words at once, just after a FREE stored them one by
- * one, waits until the stores are in the cache.
+ * Take the index that was freed last; `head` is the SQ's.  False: none is left.  Only the entry's
+ * index is read: a load of both words, just after a FREE stored them one by one, would wait until
+ * the stores are in the cache.
  */
 static inline bool libquoit_handle_take(struct handle_stack *s, uint32_t head, uint32_t *ret)
 {
@@ -65,15 +64,15 @@ static inline bool libquoit_handle_take(struct handle_stack *s, uint32_t head, u
 	return true;
 }
 
-/* What was taken a moment ago is not used. */
+/* Put back the index that was just taken. */
 static inline void libquoit_handle_untake(struct handle_stack *s)
 {
 	s->count++;
 }
 
 /*
- * Put an entry on the stack.  True: the stack is high; refresh the SQ's head and
- * call libquoit_handle_trim.
+ * Put an entry on the stack.  True: the stack is high; refresh the SQ's head, and call
+ * libquoit_handle_trim.
  */
 static inline bool libquoit_handle_give(struct handle_stack *s, struct handle_entry entry)
 {
@@ -81,7 +80,7 @@ static inline bool libquoit_handle_give(struct handle_stack *s, struct handle_en
 	return s->count > 2 * HANDLE_BLOCK;
 }
 
-/* Give the oldest block back to the pool, unless one of it is in [head, next) of the SQ. */
+/* Give the oldest block back to the pool, unless one of its FREEs is in [head, next) of the SQ. */
 void libquoit_handle_trim(struct handle_stack *s, uint32_t head, uint32_t next);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job.c - managed rings: which job is where, and how it ended */
+/* job.c - managed rings: keep the table of jobs, their slots and their results */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "library.h"
 
 /*
- * A quoit_job: generation << 32 | ring << 24 | slot.  It is also the job's
- * user_data.  A push's user_data is below 2^32, since no generation is 0.
+ * A quoit_job: generation << 32 | ring << 24 | slot.  It is also the job's user_data.  Since no
+ * generation is 0, it never equals a push's user_data, which is below 2^32.
  */
 #define SLOT_BITS 24u
 #define SLOT_MASK ((1u << SLOT_BITS) - 1)
@@ -65,7 +65,7 @@ void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot)
 	t->reserved += slot->own;
 }
 
-/* The slot that a name or a user_data means, in whatever state. */
+/* The slot that a quoit_job or a user_data names, in any state; NULL: none. */
 static struct job_slot *find_slot(const struct quoit_ring *q, quoit_job job)
 {
 	uint32_t index = job & SLOT_MASK;
@@ -90,7 +90,7 @@ static void count_failure(struct job_table *t, const struct quoit_error *error)
 	t->last_failure = *error;
 }
 
-/* The record beside a CQE, or one made of the CQE alone. */
+/* The error record beside a CQE, or one made from the CQE alone. */
 static struct quoit_error error_of(const struct quoit_ring *q, uint32_t at)
 {
 	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
@@ -112,7 +112,7 @@ static void release_piece(struct quoit_ring *q, struct job_slot *slot)
 	slot->piece = 0;
 }
 
-/* Take CQE number `at` of the ready ones over. */
+/* Take over the ready CQE number `at`. */
 static void settle(struct quoit_ring *q, uint32_t at)
 {
 	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
@@ -158,10 +158,13 @@ static bool is_full(const struct job_table *t, bool own)
 	return own ? !t->reserved : t->free_count <= t->reserved;
 }
 
-/* Publish and reap.  The user is told that there is no slot; the library waits, in q->until. */
+/*
+ * Publish and reap.  If there is still no slot, a user's call fails, and the library's own call
+ * waits until q->until.
+ */
 static __attribute__((noinline)) int make_room(struct quoit_ring *q, bool own)
 {
-	int err = quoit_flush(q); /* or they would never end */
+	int err = quoit_flush(q); /* unpublished jobs would never end */
 
 	libquoit_job_reap(q);
 	while (!err && own && is_full(&q->jobs, own)) {
@@ -170,7 +173,7 @@ static __attribute__((noinline)) int make_room(struct quoit_ring *q, bool own)
 	}
 	if (!is_full(&q->jobs, own))
 		return 0;
-	libquoit_sleep_look(q); /* the user may ask for ever */
+	libquoit_sleep_look(q); /* the user may call again for ever */
 	if (q->broken)
 		return libquoit_refuse_broken(q);
 	return err ? err
@@ -295,7 +298,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_CANCEL};
 	struct job_slot *slot;
-	int err = quoit_flush(q); /* an SQ index that quoitd can see */
+	int err = quoit_flush(q); /* so that quoitd can see the job's SQ index */
 
 	if (err)
 		return err;

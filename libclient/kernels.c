@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels.c - images and kernels that jobs may launch */
+/* kernels.c - images and kernels for LAUNCH jobs */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static int fill(int fd, const char *from, size_t size)
 	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
 
-/* A memfd with these bytes that nobody can change any more, or -errno. */
+/* A memfd with these bytes, sealed so that they cannot change, or -errno. */
 static int make_sealed(const void *bytes, size_t size)
 {
 	int fd = memfd_create("quoit-kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -37,7 +37,7 @@ static int make_sealed(const void *bytes, size_t size)
 	return fd;
 }
 
-/* Send it with these bytes; the index in the reply. */
+/* Send the request with a memfd of these bytes; returns the index in the reply. */
 static int add(struct quoit_session *s, struct quoit_ctl *m, const void *bytes, size_t size,
 	       uint32_t most)
 {

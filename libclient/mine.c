@@ -7,10 +7,10 @@
 
 #include "library.h"
 
-/* A page of its own, which the kernel wipes in children. */
+/* One page for each, which the kernel clears in children. */
 struct mine {
 	uint32_t is;
-	struct mine *next; /* where the kernel does not: in the list of those that we wipe */
+	struct mine *next; /* if the kernel cannot: next in the list of words that we clear */
 	bool listed;
 };
 
@@ -27,7 +27,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Those that the child makes for itself are another list. */
+/* Words that the child makes later are on a new list. */
 static void in_child(void)
 {
 	for (struct mine *m = all; m; m = m->next)
@@ -43,7 +43,8 @@ static void ask_to_be_told(void)
 	forks_are_told = -pthread_atfork(before_fork, in_parent, in_child);
 }
 
-/* Emulated kernels and old ones have no MADV_WIPEONFORK: fork() itself calls us, clone() does not.
+/*
+ * For emulated and old kernels without MADV_WIPEONFORK: fork() calls us back, but clone() does not.
  */
 static int list(struct mine *m)
 {

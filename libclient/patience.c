@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* patience.c - how long a first answer of quoitd is waited for: one that is stopped is no slow one
+/*
+ * patience.c - limit the wait for quoitd's answer: shorter if quoitd is stopped, longer if it is
+ * slow
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +12,9 @@
 #include "clock.h"
 #include "library.h"
 
-#define LOOK_S 2 /* so often we look whether it is stopped */
+#define LOOK_S 2 /* how often we check whether quoitd is stopped */
 
-/* A service that is started by our connection brings up its devices first. */
+/* If our connection starts the service, it first brings up its devices. */
 #define MOST_S 30
 
 int libquoit_patience_begin(int socket)
@@ -33,7 +35,10 @@ void libquoit_patience_end(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &for_ever, sizeof for_ever);
 }
 
-/* By a signal, or a debugger.  0: it is not, or we do not see it. */
+/*
+ * The pid of a peer that a signal or a debugger has stopped; 0: it is not stopped, or we cannot see
+ * it.
+ */
 static pid_t stopped_peer(int socket)
 {
 	struct ucred peer;

@@ -2,7 +2,7 @@
 /* probes.c - the semaphores of libquoit's probes */
 #include "probes.h"
 
-/* Weak: a program may have quoitd's probes, too, and there is one of the same name. */
+/* Weak: a program may contain quoitd's probes, too, whose semaphores have the same names. */
 #define DEFINE(name)                                                                               \
 	__attribute__((section(".probes"), aligned(QUOIT_LINE), weak)) PROBE_SEMAPHORE(name) = {0}
 

@@ -14,13 +14,15 @@
 /* ---- SQ ---- */
 
 #define CLAIM_MOST 32u
-#define LOOKS      4u /* quoit_peek in vain: so many until quoitd itself is looked for */
+/* after this many looks of quoit_peek that find none, check that quoitd is there */
+#define LOOKS      4u
 
 /*
- * As many as were published at once the last time, if they are free.  Their lines are in quoitd's
- * cache, which has read them, and a store to each one when it is filled waits for it alone.  A Zen
- * 4 gets them at the same time when the stores follow each other, a Zen 5 when it is asked for
- * them: so those behind them are asked for, and have come when it is their turn.
+ * Claim free slots, as many as were published at once the last time.  Their lines are in the cache
+ * of quoitd's CPU, which has read them, and a store to a single line waits for that line alone.  A
+ * Zen 4 fetches several lines at once when stores to them follow each other; a Zen 5 does when it
+ * is asked for them.  So we also ask for the lines behind these, which have arrived when their turn
+ * comes.
  */
 void libquoit_queue_claim(struct quoit_ring *q)
 {
@@ -45,7 +47,8 @@ int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index)
 	if (!quoit_ring_reserve(&q->sq, ret_index)) {
 		if (q->raw) {
 			err = quoit_flush(q);
-			libquoit_sleep_look(q); /* who asks again and again must hear of the end */
+			/* a program that calls again and again must hear of quoitd's end */
+			libquoit_sleep_look(q);
 			if (err || q->broken)
 				return libquoit_refuse_broken(q);
 			return libquoit_refuse(
@@ -107,7 +110,7 @@ struct quoit_sqe *quoit_get_sqe(struct quoit_ring *q)
 				"quoit_get_sqe needs a ring that was opened with QUOIT_RING_RAW");
 		return NULL;
 	}
-	/* Before the next slot is handed out, all earlier ones have been filled. */
+	/* All earlier slots are filled before the next one is handed out. */
 	if (q->sq.next - q->sq.published >= q->batch)
 		(void)quoit_flush(q);
 	if (slot_take(q, &index))
@@ -140,9 +143,10 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 static __attribute__((noinline)) int kick(struct quoit_ring *q)
 {
 	probe_wake(q);
-	if (UNLIKELY(q->shares_cpu)) /* it may run elsewhere now, and wait for nothing */
+	/* it may run on another CPU by now, and may never wait: look again */
+	if (UNLIKELY(q->shares_cpu))
 		libquoit_core_leave(q);
-	/* Full of kicks is as good: the reactor will see one of them. */
+	/* A socket full of wake-ups is as good: the reactor will see one of them. */
 	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
 		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
 			q->broken = -ECONNRESET;
@@ -154,13 +158,13 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 /* Is the ring's next sample before `end`? */
 static bool has_sample(uint32_t sample, uint32_t end)
 {
-#ifdef QUOIT_WITHOUT_LEGS /* to measure what they cost */
+#ifdef QUOIT_WITHOUT_LEGS /* a build that measures what samples cost */
 	return false;
 #endif
 	return UNLIKELY(quoit_sample_precedes(sample, end));
 }
 
-/* A word that tells of an SQE which is still in the ring stays. */
+/* Note the submit time of a sample, unless its word still tells of an SQE in the ring. */
 static void note_submit(struct quoit_ring *q, uint64_t now)
 {
 	const uint32_t rarity = quoit_sampling_of_sqes(q->sampling);
@@ -176,7 +180,7 @@ static void note_submit(struct quoit_ring *q, uint64_t now)
 	q->sq_sample = quoit_sample_from(q->sq_sample + 1, rarity);
 }
 
-/* The daemon wants them more often, or less. */
+/* The daemon wants more samples, or fewer. */
 static __attribute__((noinline)) void sample_anew(struct quoit_ring *q, uint32_t sampling)
 {
 	q->sampling = sampling;
@@ -184,7 +188,7 @@ static __attribute__((noinline)) void sample_anew(struct quoit_ring *q, uint32_t
 	q->cq_sample = quoit_sample_from(q->cq.next, quoit_sampling_of_cqes(sampling));
 }
 
-/* What quoitd tells on the line that has just been read for need_wake. */
+/* Read the daemon's words on the line that was just read for need_wake. */
 static inline void hear(struct quoit_ring *q)
 {
 	uint32_t sampling = __atomic_load_n(&q->daemon->sampling, __ATOMIC_RELAXED);
@@ -194,7 +198,7 @@ static inline void hear(struct quoit_ring *q)
 		sample_anew(q, sampling);
 }
 
-/* One reading of the clock for all that is published at once. */
+/* Read the clock once for all SQEs that are published at once. */
 static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 {
 	uint64_t now = clock_ticks();
@@ -205,7 +209,7 @@ static __attribute__((noinline)) void stamp(struct quoit_ring *q)
 		note_submit(q, now);
 }
 
-/* One alone is carried in the tail's line: quoitd waits for no other. */
+/* A single SQE is carried in the tail's line, so that quoitd waits for one line only. */
 static inline bool publish(struct quoit_ring *q, uint32_t n)
 {
 	const uint64_t *alone = n == 1 ? slot_words(q, q->sq.published) : NULL;
@@ -234,10 +238,10 @@ int quoit_flush(struct quoit_ring *q)
 	wake = publish(q, n);
 	hear(q);
 	if (quoit_ring_must_ring(&q->sq, wake)) {
-		err = kick(q); /* a thread may end there: then it has not rung */
+		err = kick(q); /* the thread may end in kick(): then it has not rung */
 		quoit_ring_rang(&q->sq);
 	}
-	if (q->claimed == q->sq.next) /* for what comes next, while quoitd is at work */
+	if (q->claimed == q->sq.next) /* for the next SQEs, while quoitd is at work */
 		libquoit_queue_claim(q);
 	return err;
 }
@@ -245,9 +249,9 @@ int quoit_flush(struct quoit_ring *q)
 /* ---- CQ ---- */
 
 /*
- * What the tail's line carries, until it is released; its slot's line may stay where it is.  Who
- * waited for one alone is about to submit the next: the SQ tail's line, which quoitd has looked at,
- * comes back meanwhile.
+ * Copy the CQE that the tail's line carries, so that its slot's line is not fetched.  A program
+ * that waited for this one CQE is about to submit the next job: so we ask for the SQ tail's line,
+ * which quoitd has read.
  */
 static void take_carried(struct quoit_ring *q)
 {
@@ -279,12 +283,12 @@ uint32_t libquoit_queue_ready(struct quoit_ring *q)
 	return ready(q);
 }
 
-/* Nothing is there.  To read the clock takes as long as the look, so not each one does. */
+/* No CQE was there.  Reading the clock takes as long as a look, so only some looks do. */
 static uint32_t look_again(struct quoit_ring *q)
 {
 	if (++q->vain % LOOKS || !libquoit_sleep_look(q))
 		return 0;
-	return ready(q); /* what was posted before the end still counts */
+	return ready(q); /* CQEs that quoitd posted before its end still count */
 }
 
 static inline const struct quoit_cqe *cqe_at(const struct quoit_ring *q, unsigned i)
@@ -314,7 +318,7 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	*ret = cqe_at(q, 0);
 	if (q->carried)
 		return 1;
-	/* One run: what lies behind the end of the ring is the next one. */
+	/* One run only: CQEs beyond the end of the ring's memory are the next run. */
 	run = q->cq.entries - (q->cq.next & q->cq_mask);
 	return (int)(n < run ? n : run);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal.c - why the library itself refused a call on a ring, in words */
+/* refusal.c - say in words why the library itself refused a call on a ring */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and how it grows */
+/* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and its growth */
 #include "clock.h"
 #include "library.h"
 
 /*
- * For so long after a refusal nothing as large is asked for again: neither the pages of this
- * process nor a round trip.  What others of the user give back meanwhile is found then, and pieces
- * of the arena that are given back are found at once.
+ * For this long after a refusal the library does not ask for as much memory again, which saves
+ * allocating the pages and a round trip.  Memory that other processes of the user free meanwhile is
+ * noticed only afterwards; pieces that are given back to the arena are found at once.
  */
 #define ARENA_REFUSED_NS UINT64_C(100000000)
 
@@ -34,7 +34,7 @@ static bool become(struct quoit_session *s, uint64_t bytes)
 	return true;
 }
 
-/* What was refused a moment ago, or more. */
+/* Was this much, or less, refused a moment ago? */
 static bool is_refused(const struct quoit_session *s, uint64_t bytes)
 {
 	return s->arena_refused && bytes >= s->arena_refused &&
@@ -47,7 +47,7 @@ static void note_refusal(struct quoit_session *s, uint64_t bytes)
 	s->arena_refused_ns = clock_ns();
 }
 
-/* Twice as large, if that is to be had; else as large as it has to be. */
+/* Double the arena if possible; otherwise grow it by the least that is needed. */
 static bool grow(struct quoit_session *s, uint64_t least)
 {
 	uint64_t bytes = whole_pages(2 * s->arena_bytes), most = s->info.arena_bytes_most;

@@ -49,7 +49,7 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	libquoit_site_init(&q->sites, (struct quoit_site *)(client + l->sites));
 }
 
-/* What is quoitd's is only read here, so that a mistake of the program's cannot touch it. */
+/* Map quoitd's pages read-only, so that a mistake of the program cannot damage them. */
 static int protect(struct quoit_ring *q)
 {
 	const struct quoit_ring_layout *l = &q->layout;
@@ -58,7 +58,7 @@ static int protect(struct quoit_ring *q)
 											  : 0;
 }
 
-/* A ring of this layout with its memory, of which quoitd knows nothing yet. */
+/* A ring of this layout with its memory, not yet known to quoitd. */
 static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 		    const struct quoit_ring_layout *layout, struct quoit_ring **ret)
 {
@@ -92,7 +92,7 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 	return 0;
 }
 
-/* quoitd has mapped it: give it its pages, and begin to use it. */
+/* quoitd has mapped the ring: allocate its pages, and begin to use it. */
 static int ring_fill(struct quoit_ring *q, uint32_t seals, bool stamps)
 {
 	int err = libquoit_shared_fill(&q->shared, q->shared.bytes, seals);
@@ -177,8 +177,8 @@ static int rings_new(struct quoit_session *s, const struct quoit_ring_params *p,
 }
 
 /*
- * quoitd has rings of ours that wait for their memory, and they are not to be: it drops those of
- * which a page or a seal is missing, and closes the others.
+ * Some rings failed, so all must go: quoitd drops those with a missing page or seal, and closes the
+ * others.
  */
 static void take_back(struct quoit_session *s, uint32_t first, uint32_t count)
 {
@@ -188,7 +188,7 @@ static void take_back(struct quoit_session *s, uint32_t first, uint32_t count)
 		(void)tell_close(s, first + i);
 }
 
-/* Hand them over, and fill them. */
+/* Hand the rings over, and fill them. */
 static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoit_ring **rings,
 		       bool stamps)
 {
@@ -199,7 +199,8 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 	for (uint32_t i = 0; i < count; i++)
 		fds[i] = rings[i]->shared.fd;
 	err = libquoit_control_call(s, m, fds, count, sockets, count);
-	if (err == -EMFILE && !m->result) /* it was not quoitd that had no descriptors */
+	/* it was this process that had no descriptors left, not quoitd */
+	if (err == -EMFILE && !m->result)
 		take_back(s, r->ring, count);
 	if (err)
 		return err;
@@ -267,8 +268,8 @@ int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
 int libquoit_ring_settle(struct quoit_ring *q)
 {
 	/*
-	 * Nobody looks at a raw ring's CQEs any more: as a managed one it reaps them,
-	 * and drops what it does not know.
+	 * The program reads no more CQEs of a raw ring.  As a managed one the ring reaps them, and
+	 * drops those that it does not know.
 	 */
 	q->raw = false;
 	return quoit_wait_all_at(q, QUOIT_FOREVER, NULL);
@@ -306,7 +307,7 @@ struct quoit_session *quoit_ring_session(const struct quoit_ring *q)
 	return q->session;
 }
 
-/* ---- somebody's epoll loop ---- */
+/* ---- the program's epoll loop ---- */
 
 int quoit_ring_fd(const struct quoit_ring *q)
 {
@@ -335,8 +336,8 @@ int quoit_ring_arm(struct quoit_ring *q)
 	if (err)
 		q->broken = err;
 	/*
-	 * Edge W of ring.h once more: arm and then look at the tail, while quoitd moves
-	 * the tail and then looks at arm, all of it sequentially consistent.
+	 * Edge W of ring.h once more: we arm and then look at the tail, while quoitd moves the tail
+	 * and then looks at arm, all of it sequentially consistent.
 	 */
 	QUOIT_RING_STORE(&q->client->arm, q->client->arm + 1, QUOIT_RING_SEQ_CST);
 	q->cq.cached_tail = QUOIT_RING_TAIL(&q->cq, QUOIT_RING_SEQ_CST);

@@ -11,8 +11,8 @@
 #include "library.h"
 
 /*
- * How long a wait spins before it sleeps: about what a sleep and a wake-up cost the
- * other side, and no more, since a worker of quoitd may want this very core.
+ * How long a wait spins before it sleeps: about the cost of a sleep and a wake-up for the other
+ * side.  Not longer, since a worker of quoitd may want this very core.
  */
 #define SPIN_NS 3000u
 
@@ -31,14 +31,14 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 	h->arena_bytes = p->arena_bytes;
 	h->pinned_bytes = p->pinned_bytes;
 	h->max_tensors = p->max_tensors;
-	h->cpu_hint = (uint32_t)(sched_getcpu() + 1); /* 0 where that is not told */
+	h->cpu_hint = (uint32_t)(sched_getcpu() + 1); /* 0 if the CPU is not known */
 	for (size_t i = 0; i < sizeof h->name - 1 && name[i]; i++)
 		h->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
 }
 
 static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply *r)
 {
-	if (r->abi_version != QUOIT_ABI_VERSION) { /* it should have refused us */
+	if (r->abi_version != QUOIT_ABI_VERSION) { /* quoitd should have refused us */
 		libquoit_text_set(
 			"libquoit has ABI %u, quoitd ABI %u: install both from one version",
 			QUOIT_ABI_VERSION, r->abi_version);
@@ -65,7 +65,8 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .direct = r->features & QUOIT_FEATURE_DIRECT};
 	memcpy(s->info.ops, r->ops, sizeof s->info.ops);
 	if (s->info.reactor_cpu >= 0 && !s->stays)
-		libquoit_cpus_near(&s->near, s->info.reactor_cpu); /* no wait has to open a file */
+		/* now, so that no wait has to open a file */
+		libquoit_cpus_near(&s->near, s->info.reactor_cpu);
 	s->arena_bytes = r->arena_bytes;
 	s->max_entries = r->max_entries;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
@@ -73,7 +74,10 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 	return 0;
 }
 
-/* What keeps account of an arena that can grow is larger: where that is not to be had, it stays. */
+/*
+ * An arena that can grow needs larger tables.  If there is no memory for them, the arena keeps its
+ * first size.
+ */
 static int open_arena(struct quoit_session *s)
 {
 	struct quoit_info *i = &s->info;
@@ -112,7 +116,10 @@ static int hello(struct quoit_session *s, const struct quoit_open_params *p)
 	return err ? err : accept_hello(s, &m.hello_reply);
 }
 
-/* Where a limit of this process has no room for one that can grow, it stays as it is. */
+/*
+ * If this process's limits leave no room for an arena that can grow, the arena keeps its first
+ * size.
+ */
 static int make_arena(struct quoit_session *s)
 {
 	struct quoit_info *i = &s->info;
@@ -124,7 +131,7 @@ static int make_arena(struct quoit_session *s)
 	return libquoit_shared_make(&s->shared, "quoit-arena", i->arena_bytes);
 }
 
-/* First empty, so that quoitd can ask for the memory of its node; then with all pages. */
+/* Hand the arena over empty, so that quoitd can choose its node; then allocate all pages. */
 static int bring_arena(struct quoit_session *s)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA}, ready = {.type = QUOIT_CTL_READY};
@@ -140,7 +147,9 @@ static int bring_arena(struct quoit_session *s)
 	return err ? err : libquoit_control_ask(s, &ready, -1);
 }
 
-/* In a child of fork() the arena and the rings' pages do not exist: leave their addresses alone. */
+/*
+ * In a child of fork() the arena and the rings' pages are not mapped: do not touch their addresses.
+ */
 static void session_free(struct quoit_session *s)
 {
 	struct quoit_ring *next;
@@ -216,7 +225,9 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 	if (!s)
 		return 0;
 	if (libquoit_is_mine(s->mine)) {
-		/* Unread CQEs would hold up the jobs behind them: see to it that all end first. */
+		/*
+		 * Unread CQEs would hold up the jobs behind them: wait until all jobs have ended.
+		 */
 		if (!(flags & QUOIT_CLOSE_CANCEL))
 			for (struct quoit_ring *q = s->rings; q; q = q->next)
 				libquoit_ring_settle(q);

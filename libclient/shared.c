@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.c - memory that quoitd sees, too: made here, since who can reach it pays for it */
+/*
+ * shared.c - make memory that quoitd sees, too; the client makes it, so that it is charged for it
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -26,7 +28,7 @@ static int make_memfd(const char *name)
 	return fd;
 }
 
-/* To go beyond this limit would be a signal (SIGXFSZ), by which most programs die. */
+/* A file beyond this limit would raise SIGXFSZ, which ends most programs. */
 static int check_limit(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -40,7 +42,7 @@ static int check_limit(uint64_t bytes)
 	return -EFBIG;
 }
 
-/* Its size is final, and another user cannot open it through /proc. */
+/* Seal the size, and keep other users from opening the memfd through /proc. */
 static int settle(int fd, uint64_t bytes)
 {
 	if (ftruncate(fd, (off_t)bytes) < 0 || fchmod(fd, 0600) < 0 ||
@@ -70,14 +72,17 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 			close(fd);
 		return err;
 	}
-	/* Where these are refused, a child or a core has it, too, and nobody looks at it there. */
+	/*
+	 * If the kernel refuses these, children and core dumps have the memory, too; that does no
+	 * harm.
+	 */
 	(void)madvise(map, bytes, MADV_DONTFORK);
 	(void)madvise(map, bytes, MADV_DONTDUMP);
 	*ret = (struct shared){.fd = fd, .base = map, .bytes = bytes};
 	return 0;
 }
 
-/* All pages, now: what is missing later would end the session. */
+/* Allocate all pages now: a page that is missing later would end the session. */
 static int take_pages(const struct shared *m, uint64_t from, uint64_t upto)
 {
 	if (madvise((uint8_t *)m->base + from, upto - from, MADV_POPULATE_WRITE) == 0)
@@ -110,7 +115,7 @@ int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals)
 				  strerrordesc_np(-err));
 	}
 	if (!err && bytes < m->bytes)
-		return 0; /* more may come */
+		return 0; /* keep the memfd open: more pages may come */
 	close(m->fd);
 	m->fd = -1;
 	return err;

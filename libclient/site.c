@@ -9,7 +9,7 @@ void libquoit_site_init(struct site_table *t, struct quoit_site *site)
 	*t = (struct site_table){.site = site, .used = 1};
 }
 
-/* Without its directories, and its end rather than its begin when it is too long. */
+/* The file name without folders; of a name that is too long, the end. */
 static const char *short_name(const char *here)
 {
 	const size_t room = sizeof((struct quoit_site *)NULL)->name - 1;
@@ -35,7 +35,7 @@ static uint32_t find_name(struct site_table *t, const char *name)
 
 uint32_t libquoit_site_find(struct site_table *t, const char *here)
 {
-	/* Texts of one file lie close together: the low bits tell them apart best. */
+	/* Texts of one file lie close together: the low bits of their addresses differ most. */
 	uint32_t at = (uint32_t)((uintptr_t)here ^ (uintptr_t)here >> 6) % SITE_CACHE;
 
 	if (!here)
@@ -54,6 +54,6 @@ void libquoit_site_count(struct site_table *t, uint32_t index, uint64_t ticks)
 	__atomic_store_n(&s->ticks, s->ticks + ticks, __ATOMIC_RELAXED);
 	if (ticks > s->longest)
 		__atomic_store_n(&s->longest, ticks, __ATOMIC_RELAXED);
-	/* Release: who sees the count sees the name and the times. */
+	/* Release: a reader that sees the count sees the name and the times. */
 	__atomic_store_n(&s->waits, s->waits + 1, __ATOMIC_RELEASE);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * site.h - the places in the program that wait on a ring.
+ * site.h - count waits by the places in the program that wait on a ring.
  *
- * The table lies in the ring's client pages and is read by others while we write
- * it; only the ring's thread writes.  Site 0 is "unknown": waits without a place,
- * and all places after the table is full.
+ * The table lies in the ring's client pages, and other processes read it while we write it; only
+ * the ring's thread writes.  Site 0 is "unknown": waits without a place, and all places after the
+ * table is full.
  */
 #ifndef LIBQUOIT_SITE_H
 #define LIBQUOIT_SITE_H
@@ -21,15 +21,15 @@ struct site_table {
 	struct {
 		const char *here;
 		uint32_t index;
-	} cache[SITE_CACHE]; /* by the address of the text */
+	} cache[SITE_CACHE]; /* by the address of the place's text */
 };
 
 void libquoit_site_init(struct site_table *t, struct quoit_site *site);
 
-/* The site of "path/file.c:123" (may be NULL), whose text stays as it is. */
+/* The site of "path/file.c:123"; NULL: site 0.  The text must stay unchanged. */
 uint32_t libquoit_site_find(struct site_table *t, const char *here);
 
-/* One more wait there, so many ticks long. */
+/* Count one more wait at the site, this many ticks long. */
 void libquoit_site_count(struct site_table *t, uint32_t index, uint64_t ticks);
 
 #endif

@@ -14,14 +14,14 @@
 #include "library.h"
 
 #define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
-#define SPIN_MOST_NS 20000u    /* what a small job on a device takes, and more */
-#define NAP_FIRST_NS 10000u    /* waiting for the SQ: first sleep, */
-#define NAP_LAST_NS  1000000u  /* and the longest */
-#define FIRST_LOOK   4u        /* waits for loads before the first look of a wait, */
-#define CLOSE_LOOKS  64u       /* and so many looks in a hurry, */
-#define CLOSE_WAITS  2u        /* with so many between them */
+#define SPIN_MOST_NS 20000u    /* a small job on a device takes less */
+#define NAP_FIRST_NS 10000u    /* waiting for room in the SQ: the first sleep */
+#define NAP_LAST_NS  1000000u  /* and the longest one */
+#define FIRST_LOOK   4u        /* waits for loads before the first look of a wait */
+#define CLOSE_LOOKS  64u       /* this many looks at short intervals */
+#define CLOSE_WAITS  2u        /* waits for loads between two of these looks */
 
-/* Only a look: the bytes in the socket belong to whoever armed it. */
+/* Peek only: the program that armed the ring reads the bytes in the socket. */
 static void check_daemon(struct quoit_ring *q)
 {
 	struct pollfd p = {.fd = q->socket};
@@ -44,14 +44,15 @@ bool libquoit_sleep_look(struct quoit_ring *q)
 /* ---- CQ ---- */
 
 /*
- * Spin for a short time, and on for as long as the SQ head moves: a reactor that fetches
- * small jobs is about to be done, while one that has handed out tiles fetches nothing and
- * may need this core for them.
+ * Spin for a short time, and longer while the SQ head moves.  A reactor that fetches small jobs is
+ * about to end them; one that has handed out tiles fetches nothing, and may need this core for
+ * them.
  */
 static bool spin(struct quoit_ring *q, uint64_t most, bool (*is_done)(struct quoit_ring *q))
 {
 	const uint32_t *head = &q->daemon->sq_head;
-	const int pauses = most > q->session->spin ? 1 : 8; /* on some CPUs eight take 0.4 us */
+	/* eight pauses take 0.4 us on some CPUs */
+	const int pauses = most > q->session->spin ? 1 : 8;
 	uint32_t seen = QUOIT_RING_LOAD(head, QUOIT_RING_RELAXED);
 	uint64_t since;
 
@@ -76,10 +77,10 @@ static bool spin(struct quoit_ring *q, uint64_t most, bool (*is_done)(struct quo
 }
 
 /*
- * How long the next wait for a CQE spins.  A small job on a device takes longer than the spin of
- * a wait for cores, and less than a sleep and a wake-up; and it needs none of our cores.  So on a
- * ring that creates on a device a wait whose sleep was short makes the next ones spin for as
- * long as it took, and one that was long takes that back.
+ * Adapt how long the next wait for a CQE spins.  A small job on a device takes longer than a wait
+ * for cores spins, and less than a sleep and a wake-up; and it needs none of our cores.  So on a
+ * ring that creates on a device, a short wait makes the next ones spin for twice as long as it
+ * took, and a long wait undoes that.
  */
 static void adapt_spin(struct quoit_ring *q, uint64_t waited)
 {
@@ -97,9 +98,9 @@ static bool has_cqes(struct quoit_ring *q)
 }
 
 /*
- * A job that takes no time is answered after two transfers of a line between cores.  A look before
- * that takes the line from quoitd, which is about to fill it, and both take longer; one much later
- * is late.
+ * The answer to a trivial job takes two transfers of a cache line between cores.  A look before
+ * that takes the line from quoitd, which is about to write it, and delays both sides; a much later
+ * look is late.
  */
 static bool look_closely(struct quoit_ring *q)
 {
@@ -115,8 +116,8 @@ static bool look_closely(struct quoit_ring *q)
 }
 
 /*
- * One sleep on the CQ tail.  Not FUTEX_PRIVATE: another process wakes us.  That the
- * tail has changed, a signal and the end of the time all mean: look again.
+ * Sleep once on the CQ tail.  Not FUTEX_PRIVATE: another process wakes us.  A changed tail, a
+ * signal and the timeout all mean the same: look again.
  */
 static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 {
@@ -129,7 +130,7 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 	libquoit_event_ask(q);
 }
 
-/* *marked: the ring has this thread's mark. */
+/* *marked: this thread's mark is in the ring. */
 static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 {
 	const uint64_t begun = clock_ticks();
@@ -141,7 +142,10 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 			libquoit_sleep_look(q);
 		else if (!fresh)
 			check_daemon(q);
-		/* After the look at the socket: what was posted before the end still counts. */
+		/*
+		 * After the check of the socket: CQEs that quoitd posted before its end still
+		 * count.
+		 */
 		if (libquoit_queue_ready(q)) {
 			if (!fresh)
 				adapt_spin(q, clock_ticks() - begun);
@@ -193,10 +197,10 @@ int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
 
 /* ---- SQ ---- */
 
-/* Enough to be worth waking up for: one slot would mean one flush for each SQE. */
+/* Enough room to be worth a wake-up: for one slot at a time, each SQE would cost a flush. */
 static bool has_room(struct quoit_ring *q)
 {
-	libquoit_job_reap(q); /* quoitd fetches only what it has CQ slots for */
+	libquoit_job_reap(q); /* quoitd fetches only as many SQEs as it has CQ slots for */
 	if (!quoit_ring_refresh(&q->sq))
 		q->broken = -EPROTO;
 	return quoit_ring_space(&q->sq) >= q->batch;
@@ -216,10 +220,10 @@ static bool nap(uint64_t deadline, uint64_t ns)
 }
 
 /*
- * The CQ tail does not tell about room: quiet jobs post nothing, and a wake-up for
- * SQ room would cost quoitd a check on every fetch.  So the head is polled, in
- * sleeps that grow: where a quarter of the ring has taken so long, what is left of it takes longer
- * than the last of them.  Each takes the core from a worker that may be on it.
+ * The CQ tail does not tell about room: quiet jobs post nothing, and a wake-up for SQ room would
+ * cost quoitd a check on every fetch.  So the head is polled, in sleeps that grow: if a quarter of
+ * the ring has taken this long, the rest takes longer than the last sleep.  Each wake-up takes the
+ * core from a worker that may run on it.
  */
 static int sleep_sq(struct quoit_ring *q)
 {

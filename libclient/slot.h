@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot.h - a slot of the SQ: take it, write its words, be done with it.  Inline: this is the path
- * of every SQE, and has no system call, no lock and no clock on it.
+ * slot.h - a slot of the SQ: take it, write its words, publish it.  Inline: every SQE takes this
+ * path, which has no system call, no lock and no clock.
  *
- * Words are written one by one, each put together from loads that are no wider than the stores
- * which made the fields a moment ago.  A wider load would wait until those stores are in the
- * cache, behind stores to slots that this core does not have yet.
+ * Words are written one by one, each assembled from loads that are no wider than the stores which
+ * made the fields a moment ago.  A wider load would wait until those stores are in the cache,
+ * behind stores to slots whose lines this core does not have yet.
  */
 #ifndef LIBQUOIT_SLOT_H
 #define LIBQUOIT_SLOT_H
@@ -24,7 +24,7 @@ SLOT_INLINE void slot_claim(struct quoit_ring *q, uint32_t index)
 		libquoit_queue_claim(q);
 }
 
-/* As libquoit_queue_take.  Until slot_done no other thread may use the ring. */
+/* As libquoit_queue_take.  No other thread may use the ring until slot_done. */
 SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
 {
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
@@ -40,7 +40,7 @@ SLOT_INLINE int slot_take(struct quoit_ring *q, uint32_t *ret_index)
 	return 0;
 }
 
-/* A slot that was taken, as words. */
+/* The words of a slot that was taken. */
 SLOT_INLINE uint64_t *slot_words(struct quoit_ring *q, uint32_t index)
 {
 	return (uint64_t *)&q->sqes[index & q->sq_mask];
@@ -56,9 +56,9 @@ SLOT_INLINE uint64_t slot_pair(const void *at)
 }
 
 /*
- * The first word of a pushed SQE but for its device, and the second.  user_data of a managed
- * ring's push is its SQ index, which is how an error record names it; a quoit_job has more than
- * 32 bits, so the two are never mixed up.
+ * slot_header: the first word of a pushed SQE, without its device.  The second word is user_data.
+ * On a managed ring a push's user_data is its SQ index, which names the job in an error record; a
+ * quoit_job has more than 32 bits, so the two are never mixed up.
  */
 SLOT_INLINE uint64_t slot_header(uint8_t opcode, uint8_t flags, uint8_t arg)
 {
@@ -76,7 +76,7 @@ SLOT_INLINE void slot_done(struct quoit_ring *q, uint32_t index)
 	if (UNLIKELY(q->stamps != NULL))
 		q->notes[index & q->sq_mask].site = q->site;
 	alone_clear(q);
-	/* A failure to wake quoitd is for the next wait to report: the job is in the ring. */
+	/* If quoitd could not be woken, the next wait reports it: the job is in the ring. */
 	if (UNLIKELY(q->sq.next - q->sq.published >= q->batch))
 		(void)quoit_flush(q);
 }

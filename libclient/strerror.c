@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strerror.c - errors in words */
+/* strerror.c - describe errors in words */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -58,13 +58,13 @@ static const char *op_name(uint8_t opcode)
 
 /* ---- sentences ---- */
 
-/* Nobody failed to write there: a process has ended, and with it its device's memory. */
+/* No job failed to write there: a process has ended, and its device's memory with it. */
 static bool is_lost_memory(const struct quoit_error *e)
 {
 	return e->field == QUOIT_FIELD_DEVICE && e->opcode == QUOIT_OP_NOP;
 }
 
-/* A job that has read what another one did not write. */
+/* The job has read a tensor that another job failed to write. */
 static bool is_of_another(const struct quoit_error *e)
 {
 	return e->cause != e->user_data || is_lost_memory(e);

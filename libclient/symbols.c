@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.c - what quoit.h has as inline functions and macros, as symbols: for programs that cannot
- * compile it (Fortran, Python, dlopen).
+ * symbols.c - the inline functions and macros of quoit.h as symbols, for programs that cannot
+ * compile the header (Fortran, Python, dlopen).
  *
- * `extern inline` makes this file define what every other one has for itself.
+ * `extern inline` makes this file emit the functions that are inline in every other file.
  */
 #define QUOIT_INLINE extern inline
 #include "library.h"
@@ -18,7 +18,7 @@
 #undef quoit_write
 #undef quoit_read
 
-/* A caller that has no macros has no place in a source file to name, either. */
+/* A caller without macros has no place in a source file to name. */
 #define NOWHERE NULL
 
 int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tensor.c - create, view and free tensors: handles and the jobs that bind them */
+/* tensor.c - create, view and free tensors: their handles and the jobs that bind these */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, 
 	return &s->tensors[index];
 }
 
-/* A shape as an SQE has it: dims, then strides, by two. */
+/* A shape as it stands in an SQE: dims, then strides, two to a word. */
 struct shape_words {
 	uint64_t pair[4];
 };
@@ -25,7 +25,7 @@ SLOT_INLINE struct shape_words shape_words(const struct quoit_shape *s)
 				     slot_pair(&s->stride[0]), slot_pair(&s->stride[2])}};
 }
 
-/* The words of a CREATE or VIEW; of: the tensor that it is a view of. */
+/* Write the words of a CREATE or VIEW; of: the tensor that is viewed. */
 SLOT_INLINE void put_binding(struct quoit_ring *q, uint32_t index, uint64_t header, uint32_t handle,
 			     quoit_tensor of, struct shape_words shape, uint64_t offset)
 {
@@ -57,10 +57,7 @@ static quoit_tensor refuse_handle(struct quoit_ring *q, uint8_t dtype)
 	return QUOIT_NO_TENSOR;
 }
 
-/*
- * Put a CREATE or VIEW under a new handle; arg without the type, which a view has from its
- * buffer.
- */
+/* Put a CREATE or VIEW under a new handle.  arg has no type: a view gets it from its buffer. */
 SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct shape_words shape,
 				    uint8_t opcode, uint8_t device, uint8_t arg, quoit_tensor of,
 				    uint64_t offset)
@@ -92,8 +89,8 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 }
 
 /*
- * Who leaves dims out, behind or before those that are meant, has said 0 and not 1.  What is empty
- * on purpose has no rows or no columns.
+ * Were dims left out?  Then a dim before or behind the given ones is 0 instead of 1.  A tensor that
+ * is empty on purpose has 0 rows or 0 columns.
  */
 static bool has_left_out(const uint32_t dim[QUOIT_MAX_DIMS])
 {
@@ -149,7 +146,8 @@ int quoit_use_device(struct quoit_ring *q, unsigned device)
 	if (device > q->session->info.devices) {
 		struct quoit_device_desc none;
 
-		(void)quoit_device(q->session, device, &none); /* which says why */
+		/* sets quoit_open_text, which says why */
+		(void)quoit_device(q->session, device, &none);
 		return libquoit_refuse(q, -ENODEV, "%s", quoit_open_text());
 	}
 	q->device = (uint8_t)device;
@@ -166,7 +164,7 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 {
 	const struct shape_words shape = {{1 | (uint64_t)1 << 32, rows | (uint64_t)cols << 32}};
 
-	/* Most are made by this, and here no shape goes through memory. */
+	/* Most tensors are made here, without a shape in memory. */
 	return bind_words(q, (uint8_t)dtype, shape, QUOIT_OP_CREATE, q->device, 0, QUOIT_NO_TENSOR,
 			  0);
 }

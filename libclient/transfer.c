@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer.c - quoit_write and quoit_read: any memory to and from a tensor.
+ * transfer.c - quoit_write and quoit_read: copy between any memory and a tensor.
  *
- * The tensor is cut into pieces, each a view that is dense in the order of the
- * caller's bytes.  A piece goes through memory of the arena: a memcpy by us and a
- * COPY job by quoitd, several pieces deep, so that the two overlap.
+ * The tensor is cut into pieces, each a view that is dense in the order of the caller's bytes.  A
+ * piece goes through memory of the arena: a memcpy by us and a COPY job by quoitd, several pieces
+ * deep, so that the two overlap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,9 @@
 #include "library.h"
 
 #define PIECE_BYTES     ((uint64_t)4 << 20)
-#define GOOD_PIECE      ((uint64_t)512 << 10) /* an arena grows for these */
-#define PIECES_IN_ARENA 32u /* shares of the arena: eight rings can have all their pieces */
+#define GOOD_PIECE      ((uint64_t)512 << 10) /* the arena grows for pieces of this size */
+/* a piece takes at most this share of the arena, so that eight rings can have all their pieces */
+#define PIECES_IN_ARENA 32u
 
 static const uint8_t element_bytes[QUOIT_DTYPE_NR] = {
 	[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
@@ -25,13 +26,13 @@ static const uint8_t element_bytes[QUOIT_DTYPE_NR] = {
 /* ---- cutting a tensor into pieces ---- */
 
 /*
- * Dims below `axis` (the later ones) are whole in every piece, dims above it are
- * walked one by one, `step` is taken of `axis` itself.
+ * Dims below `axis` (the later ones) are whole in every piece.  Dims above it are walked one by
+ * one.  A piece takes `step` elements of `axis` itself.
  */
 struct cut {
 	const struct quoit_shape *shape;
 	int64_t stride[QUOIT_MAX_DIMS]; /* in bytes */
-	uint64_t inner;                 /* bytes below axis */
+	uint64_t inner;                 /* bytes of the dims below axis */
 	uint32_t at[QUOIT_MAX_DIMS];    /* first element of the next piece */
 	uint32_t step;
 	int axis;
@@ -39,13 +40,13 @@ struct cut {
 };
 
 struct piece {
-	struct quoit_shape shape; /* of the view */
-	uint64_t offset;          /* of the view, in bytes from the tensor's first element */
-	uint64_t from;            /* in the caller's bytes */
+	struct quoit_shape shape; /* the view's */
+	uint64_t offset;          /* the view's, in bytes from the tensor's first element */
+	uint64_t from;            /* the piece's offset in the caller's bytes */
 	uint64_t bytes;
 };
 
-/* Larger pieces are cheaper; where the arena cannot grow for them, they are as they are. */
+/* Larger pieces are cheaper; if the arena cannot grow for them, pieces stay smaller. */
 static uint64_t piece_limit(struct quoit_session *s, uint64_t size)
 {
 	uint64_t bytes = libquoit_arena_bytes(s);
@@ -68,7 +69,7 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 	if (err)
 		return err;
 	limit = piece_limit(s, size);
-	if (q->broken) /* which may be why t was never made */
+	if (q->broken) /* the broken ring may be the reason why t was never made */
 		return libquoit_refuse_broken(q);
 	record = libquoit_tensor_find(s, t);
 	if (!record)
@@ -139,7 +140,7 @@ static bool cut_next(struct cut *c, struct piece *ret)
 
 enum direction { TO_TENSOR, FROM_TENSOR };
 
-/* Submit the copy between a piece of t and the arena; index as for libquoit_job_start. */
+/* Submit the copy between a piece of t and the arena; index: as libquoit_job_start's piece. */
 static int copy_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c,
 		      const struct piece *p, void *memory, enum direction direction, uint8_t index,
 		      quoit_job *ret)
@@ -151,7 +152,7 @@ static int copy_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c,
 	memset(dense.stride, 0, sizeof dense.stride);
 	staged = quoit_create_at(q, &dense, memory);
 	part = c->axis < 0 ? t : quoit_view(q, t, &p->shape, p->offset);
-	/* What was wrong with one that is missing has been said. */
+	/* If the view could not be made, its refusal has the reason. */
 	err = q->refusal.error ? q->refusal.error : -ENOMEM;
 	if (staged && part)
 		err = libquoit_job_start(q,
@@ -193,8 +194,9 @@ static bool none_in_flight(const struct quoit_ring *q)
 }
 
 /*
- * Memory for one more piece, registered in staging[*ret_index - 1], which the reaping
- * of its job frees.  Waits for earlier pieces of this ring; -ENOMEM: there are none.
+ * Memory for one more piece, registered in staging[*ret_index - 1]; reaping the piece's job frees
+ * it.  Waits for earlier pieces of this ring if there is no memory; -ENOMEM: there are no earlier
+ * ones.
  */
 static int take_staging(struct quoit_ring *q, uint64_t bytes, const char *here, uint8_t *ret_index)
 {
@@ -231,7 +233,7 @@ static int write_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c
 		q->staging[index - 1] = NULL;
 		return err;
 	}
-	return c->axis < 0 ? 0 : quoit_flush(q); /* so that it runs while the next is copied */
+	return c->axis < 0 ? 0 : quoit_flush(q); /* so that it runs while the next one is copied */
 }
 
 int quoit_write_at(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size,
@@ -257,13 +259,13 @@ struct arrival {
 	uint64_t bytes;
 };
 
-/* First in, first out: pieces arrive in the order of the caller's bytes. */
+/* A queue: pieces arrive in the order of the caller's bytes. */
 struct arrivals {
 	struct arrival piece[STAGING_PIECES];
 	unsigned head, count;
 };
 
-/* Wait for the oldest piece and hand it over. */
+/* Wait for the oldest piece, and copy it to the caller. */
 static int receive(struct quoit_ring *q, struct arrivals *a, uint8_t *to, const char *here)
 {
 	struct arrival *p = &a->piece[a->head++ % STAGING_PIECES];
@@ -276,7 +278,7 @@ static int receive(struct quoit_ring *q, struct arrivals *a, uint8_t *to, const 
 	return err;
 }
 
-/* Memory for one more piece: after the ring's earlier reads and writes, if need be. */
+/* Memory for one more piece; waits for the ring's earlier reads and writes if it must. */
 static int take_memory(struct quoit_ring *q, struct arrivals *a, uint8_t *to, uint64_t bytes,
 		       const char *here, void **ret)
 {

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "library.h"
 
-/* ---- a wait, as others see it ---- */
+/* ---- a wait, as counters and recorders see it ---- */
 
 struct waiting {
 	uint32_t site;
@@ -30,7 +30,7 @@ static void end(struct quoit_ring *q, const struct waiting *w)
 
 /* ---- waits ---- */
 
-/* How many of the jobs have ended, -EINVAL: one of them is none. */
+/* How many of the jobs have ended; -EINVAL: one of them does not exist. */
 static int count_ended(struct quoit_ring *q, const quoit_job *jobs, unsigned count)
 {
 	int ended = 0;
@@ -45,7 +45,7 @@ static int count_ended(struct quoit_ring *q, const quoit_job *jobs, unsigned cou
 	return ended;
 }
 
-/* Reap and sleep until n of the jobs have ended; how many have, or why it is given up. */
+/* Reap and sleep until n of the jobs have ended.  Returns how many have, or why the wait ended. */
 static int sleep_until(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int n,
 		       uint64_t deadline)
 {
@@ -67,7 +67,7 @@ static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count
 	struct waiting w;
 	int ended;
 
-	(void)quoit_flush(q); /* quoitd may be gone, but what it posted still counts */
+	(void)quoit_flush(q); /* quoitd may be gone, but CQEs that it posted still count */
 	libquoit_job_reap(q);
 	ended = count_ended(q, jobs, count);
 	if (ended < 0 || ended >= n)
@@ -144,7 +144,10 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
 }
 
-/* Submit a job of a wait: in its time, and for its place, so that stamps can be told apart. */
+/*
+ * Submit a job of a wait, within the wait's deadline, and under its call site, so that stamps can
+ * tell such jobs apart.
+ */
 static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t deadline,
 		      const char *here, quoit_job *ret)
 {
@@ -158,7 +161,10 @@ static int start_here(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t deadl
 	return err;
 }
 
-/* Wait for a job that only this wait knows: what does not end in time is detached. */
+/*
+ * Submit a job that only this wait knows, and wait for it; if it does not end in time, it is
+ * detached.
+ */
 static int start_and_wait(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms,
 			  const char *here)
 {

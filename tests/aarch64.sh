@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# aarch64.sh BUILD - everything but the CUDA driver is compiled and linked for aarch64; none of it is run
+# aarch64.sh BUILD - compile and link everything but the CUDA driver for aarch64, without running it
 #
-# Debian's arm64 libraries are laid into BUILD/packages/aarch64/sysroot, once for each list of them; this
-# machine's own packages stay as they are, since many -dev packages cannot be there twice.
+# Debian's arm64 libraries are unpacked into BUILD/packages/aarch64/sysroot, once for each list of
+# packages.  This machine's own packages stay unchanged, since many -dev packages cannot be
+# installed for two architectures.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "${1:-build}")/packages/aarch64
@@ -16,15 +17,16 @@ skip() { # WHY
 	exit 77
 }
 
-# Where this machine gets its Debian packages from; nothing is mmdebstrap's own choice.
+# The sources of this machine's Debian packages; mmdebstrap must not choose its own.
 sources() {
 	for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 		[ ! -e "$file" ] || { echo "$file"; return; }
 	done
 }
 
-# Without root what is extracted belongs to who extracts it.  With root mmdebstrap mounts this machine's
-# /dev/shm and others there: in a namespace of its own, so that none stays where it is interrupted.
+# Without root, the user owns the extracted files.  With root, mmdebstrap mounts this machine's
+# /dev/shm and others there; a mount namespace of its own keeps mounts from staying if it is
+# interrupted.
 extract() { # mmdebstrap's arguments
 	if [ "$(id -u)" -eq 0 ]; then
 		unshare --mount --propagation=private mmdebstrap --quiet --mode=root --variant=extract "$@"
@@ -33,7 +35,7 @@ extract() { # mmdebstrap's arguments
 	fi
 }
 
-# Links of the sysroot that begin at / would lead to this machine's files.
+# Absolute links in the sysroot would lead to this machine's files: make them relative.
 bend_links() {
 	find "$root" -type l -lname '/*' | while read -r link; do
 		ln -sfnr "$root$(readlink "$link")" "$link"
@@ -54,7 +56,7 @@ make_sysroot() {
 	mkdir -p "$build"
 	fill_sysroot "$packages" >"$build/sysroot.log" 2>&1 && return
 	cat "$build/sysroot.log"
-	# apt's words for a mirror that it does not get to.
+	# apt's messages about a mirror that it cannot reach.
 	! grep -qE 'Could not (resolve|connect)|Temporary failure resolving|[Cc]onnection (failed|timed out|refused)' \
 		"$build/sysroot.log" || skip 'Debian packages for arm64 cannot be downloaded'
 	return 1

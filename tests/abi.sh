@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# abi.sh - libquoit.so has what it had: symbols, versions and types, against the last tag
+# abi.sh - compare libquoit.so's symbols, versions and types with those of the last tag
 #
-# While SOVERSION is the same nothing may go or change; what comes is good.  Before the first tag the
-# comparison itself is tried: builds without one call, and with a larger struct, must be found.
+# While SOVERSION is the same, nothing may be removed or changed; additions are allowed.  Before the
+# first tag the comparison itself is tested: it must find that a call is missing, and that a struct
+# has grown.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
@@ -17,7 +18,8 @@ command -v abidiff >/dev/null || {
 	exit 77
 }
 
-# What the shipped library is made of, with what the comparison reads, and nothing optimized away.
+# Build the library with the flags of the shipped one, plus debug information for the comparison,
+# and without optimization.
 library() { # SOURCES TO
 	make -s --no-print-directory -C "$1" B="$2" CC=gcc CFLAGS='-O1 -g' NVCC= "$2/libquoit.so.$(soname "$1")" >/dev/null
 }
@@ -35,7 +37,8 @@ mapped() { # the same as the map says
 		/^\tquoit_[a-z0-9_]+;/ && version { sub(/;/, "", $1); print $1, version }' $map | sort
 }
 
-# Functions that are declared, outside of all braces, and those whose bodies the library has as well.
+# Names of functions that are declared outside of all braces, and of inline functions that the
+# library also has.
 declared() {
 	gcc -std=gnu17 -E -P -DQUOIT_INLINE=in_library -Ilibclient/include libclient/include/quoit.h |
 		sed 's/[{};]/\n&\n/g' | awk '
@@ -72,7 +75,7 @@ expect_nothing 'quoit.h declares what the library exports' "$(diff "$work/names"
 sed -n 's/^ \(quoit_[a-z0-9_]*\)@\(QUOIT_[0-9.]*\) .*/\1 \2/p' $packaged | sort >"$work/packaged"
 expect_nothing "$packaged has the same symbols" "$(diff "$work/mapped" "$work/packaged")"
 
-# Our sources with FILE changed: the report fails, and has WORD.
+# Compare our sources with FILE changed: the report must fail, and contain WORD.
 change() { # FOLDER FILE SED-COMMAND WORD
 	mkdir -p "$work/$1" && cp -r --parents Makefile libclient docs/man cuda/rules.mk debian/packages.mk tests/emulator/rules.mk "$work/$1"
 	sed -i "$3" "$work/$1/$2"

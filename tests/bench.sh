@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 # bench.sh BUILD [ROUNDS] - run every benchmark RUNS times (three) and print the speed table
 #
-# A line for each goal: what, goal, a value of each run, verdict: met by all, or missed.  BUILD/bench.md has the same as
-# a table for docs/performance.md.  A value is a median of
-# ROUNDS (each benchmark's own number by default) or the ratio of two, measured in turn.  The machine may be another one for
-# seconds or minutes (docs/performance.md): what takes a moment is measured again after all else, and what takes longer in
-# parts.  The value of a run is the median of its parts'.
-# A goal that is missed is printed, and is no error: machines differ.  The exit status is
-# 1 only when a benchmark breaks.
+# It prints a line for each goal: name, goal, a value of each run, verdict: met by all, or missed.
+# BUILD/bench.md has the same as a table for docs/performance.md.  A value is a median of ROUNDS (each benchmark's own number by default), or the ratio of two,
+# measured in turn.  The machine's speed may change for seconds or minutes (docs/performance.md), so
+# short benchmarks are repeated after each other step, and long ones are run in parts.  The value of
+# a run is the median of its parts.
+#
+# A missed goal is printed, and is not an error: machines differ.  The exit status is 1 only if a
+# benchmark breaks.
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck source=tests/bench/verdict.sh
 . tests/bench/verdict.sh
@@ -22,7 +23,7 @@ export LC_ALL=C
 status=0
 runs=$(seq "${RUNS:-3}")
 
-# step, line of its output, <= or >=, goal, what it is
+# step, line of its output, <= or >=, goal, description
 goals() {
 	cat <<-'END'
 		nop nop_1/floor <= 1.4 a NOP and back, times the floor
@@ -104,7 +105,7 @@ goals() {
 	END
 }
 
-# A run, in this order; "quick" follows each of them.
+# the steps of a run, in this order; "quick" follows each of them
 steps='gemm legs w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours wake tools'
 quick='nop submit addition'
 
@@ -131,7 +132,8 @@ for run in $runs; do
 	done
 done
 
-# Of several lines, by commas, the first that the benchmark could give: the median of its parts.
+# Of several lines, separated by commas, take the first that the benchmark printed; the median of
+# its parts.
 value() { # STEP LINES RUN
 	for line in $(echo "$2" | tr , ' '); do
 		cat "$results/$1.$3".* | awk -v line="$line" '$1 == line { print $2 }' | sort -g >"$results/parts"

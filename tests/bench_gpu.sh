@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench_gpu.sh BUILD [FILE] [--as-built] - jobs on the first GPU beside CUDA, cuBLAS and PyTorch called directly
+# bench_gpu.sh BUILD [FILE] [--as-built] - compare jobs on the first GPU with direct calls of CUDA,
+# cuBLAS and PyTorch
 #
-# Builds what it needs, prints a line for each goal of docs/performance.md (what, goal, value, verdict) and writes every
-# sample to FILE (BUILD/bench-gpu.json).  A goal that is missed is printed, and is no error; what could not be
-# measured is one.  77: there is no GPU.
-# --as-built: in a folder of gpu_bundle.sh.  With QUOIT_GPU=soft the same runs on a soft device, beside the device layer
-# called directly: that tries out the programs, and says nothing of the goals; with BUILD/emulator and --as-built, the way
-# of an NVIDIA device, quoit-peer-cuda too.  ROUNDS: how often each is measured.
+# It builds what it needs, prints a line for each goal of docs/performance.md (name, goal, value,
+# verdict) and writes every sample to FILE (BUILD/bench-gpu.json).  A missed goal is printed, and is
+# not an error; a value that could not be measured is one.  77: there is no GPU.
+#
+# --as-built: run in a folder of gpu_bundle.sh.  With QUOIT_GPU=soft the same runs on a soft device,
+# beside direct calls of the device layer: that tests the programs, and says nothing about the
+# goals.  With BUILD/emulator and --as-built it tests the way of an NVIDIA device, with
+# quoit-peer-cuda.  ROUNDS: how often each is measured.
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck source=tests/bench/verdict.sh
 . tests/bench/verdict.sh
@@ -38,7 +41,8 @@ results=$(mktemp -d) || exit 2
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM
 
-# What fails is named, and costs its own lines alone.  Each sample is in FILE.samples as soon as it is taken.
+# A failure is named, and costs only its own lines.  Each sample is in FILE.samples as soon as it is
+# taken.
 status=0
 : >"$file.samples" || exit 2
 "$build/quoit" bench device --json --limit=120 --samples="$file.samples" ${ROUNDS:+"--rounds=$ROUNDS"} >"$results/device" || status=1
@@ -52,7 +56,7 @@ sh tests/bench/w1.sh "$build" "${ROUNDS:-5}" "$file.w1" >"$results/w1" || status
 	echo '}'
 } >"$file"
 
-# line of the results, <= or >=, goal, what it is
+# line of the results, <= or >=, goal, description
 goals() {
 	cat <<-'END'
 		device_gemm_4096/direct >= 0.98 GEMM 4096 float32, of cuBLAS

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bundle.sh BUILD - the folder of gpu_bundle.sh is complete, its tests and benchmarks run there, and a cut costs no figure
+# bundle.sh BUILD - test that the folder of gpu_bundle.sh is complete, that its tests and benchmarks
+# run there, and that an interruption costs no figure
 #
-# By the kind of device that is here: without a GPU run.sh says so, and the rest goes through a soft one.
+# It uses the kind of device that is here: without a GPU, run.sh says so, and the rest uses a soft
+# device.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -15,7 +17,7 @@ sh tests/gpu_bundle.sh "$build" "$folder/made" >"$folder/log" 2>&1 || { cat "$fo
 mv "$folder/made" "$folder/moved/here" && cd "$folder/moved/here" || exit 1
 export LD_LIBRARY_PATH="$PWD/lib"
 
-# What no library of the folder is must be the C library's.
+# A library that the folder does not contain must be the C library.
 find build -type f ! -name '*.ptx' -exec ldd {} + 2>&1 | grep -E '=>|not found' | grep -v -F "=> $PWD/lib/" |
 	grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv)\.so' >"$folder/others"
 expect_nothing 'programs find their libraries in the folder' "$(cat "$folder/others")"
@@ -41,7 +43,7 @@ else
 	fail 'the demo runs there' "$(cat "$folder/log")"
 fi
 
-# That it comes to its figures; what they are is nothing on a soft device, and beside all else.
+# Test that there are figures; their values mean nothing on a soft device, and beside other tests.
 if ROUNDS=1 QUOIT_GPU=soft timeout 300 sh tests/bench_gpu.sh build "$folder/figures.json" --as-built >"$folder/log" 2>&1; then
 	pass
 else
@@ -50,7 +52,8 @@ fi
 missing=$(grep -vE '^W1 [af]:' "$folder/log" | grep -E '[<>]= .* - +-$')
 expect_nothing 'each of its lines has a figure' "$missing"
 
-# The first minutes on a GPU, cut off at any moment: what was measured until then is there, line by line.
+# The first minutes on a GPU, interrupted at any moment: all samples up to then are there, line by
+# line.
 for moment in 4 $(($(date +%N | cut -c1-3 | sed 's/^0*//;s/^$/0/') % 5 + 5)); do
 	rm -rf "$folder/results"
 	QUOIT_GPU=soft setsid sh tests/gpu_first.sh "$folder/results" 60 >"$folder/log" 2>&1 &

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # check.sh [--torture | --fuzz] - build in four ways, run every test that needs no GPU
 #
-# Plain, by clang (built only), with ASan and UBSan, and (torture programs) with TSan and plain.  A runner's result is its
-# exit status and its last summary line, Criterion's or "N passed, N failed, N skipped".
+# The builds: plain, by clang (not run), with ASan and UBSan, and with TSan (torture programs, which
+# also run plain).  A runner's result is its exit status and its last summary line, Criterion's or
+# "N passed, N failed, N skipped".
 cd "$(dirname "$0")/.." || exit 1
 mode=${1:-}
 logs=build/check
@@ -31,7 +32,7 @@ number() { # WORD LINE: the number before " WORD"
 	printf '%s\n' "$2" | sed -n "s/.*[^0-9]\{0,1\}\b\([0-9][0-9]*\) $1.*/\1/p"
 }
 
-# Count a runner's summary; a runner that says nothing counts as one test.
+# Count a runner's summary; a runner without one counts as one test.
 tally() { # STATUS LOG
 	line=$(grep -aE 'Synthesis: Tested: [0-9]|^[0-9]+ passed, [0-9]+ failed' "$2" | tail -n 1)
 	case $line in
@@ -60,7 +61,7 @@ log_of() { # NAME
 	printf '%s' "$logs/$(flat "$1").log"
 }
 
-# Begin a test beside what follows; what it comes to, `outcome NAME` says.
+# Begin a test in the background; `outcome NAME` waits for it and tells its result.
 begin() { # NAME COMMAND...
 	log=$(log_of "$1")
 	shift
@@ -78,7 +79,7 @@ run() { # NAME COMMAND...
 	outcome "$1"
 }
 
-# For those that need no quiet: two at a time.
+# Run tests that need no quiet machine two at a time.
 earlier=
 run_beside() { # NAME COMMAND...
 	begin "$@"
@@ -86,13 +87,13 @@ run_beside() { # NAME COMMAND...
 	earlier=$1
 }
 
-# Alone again.
+# Wait for the test in the background.
 end_beside() {
 	[ -z "$earlier" ] || outcome "$earlier"
 	earlier=
 }
 
-# Those that count what a core does in a time are run by themselves, and only as they are shipped.
+# Tests that measure the work of a core over time run alone, and only in the shipped build.
 counts_time() { # TEST
 	case $1 in
 	*/test_figures | */test_probes | */test_fair_shares) ;;
@@ -120,7 +121,7 @@ outcome() { # NAME: once it has ended
 	tally $status "$log"
 	if [ "$failed" -ne "$before" ]; then
 		printf '  FAIL    %s (status %s)\n' "$name" "$status"
-		# What was asserted first: what a sanitizer says of it afterwards may be long.
+		# Show failed assertions first: a sanitizer's report behind them may be long.
 		grep -a -A 3 'Assertion Failed' "$log" | head -n 20 | sed 's/^/          /'
 		grep -av -e '^\[RUN ' -e '^\[PASS\]' "$log" | tail -n 40 | sed 's/^/          /'
 	elif [ $status -eq 77 ]; then
@@ -157,8 +158,8 @@ build() { # NAME FOLDER TARGET...
 	built "$name" $?
 }
 
-# What is needed later is built beside the tests, with what time of the cores nothing else wants: for
-# half of theirs, tests wait.  Lines: NAME FOLDER SANITIZERS TARGET..., - being none.
+# Build later steps beside the tests, at idle priority: tests wait during half of their time.
+# Lines: NAME FOLDER SANITIZERS TARGET...; "-" means no sanitizers.
 build_later() {
 	trap 'kill "$making"; exit' TERM
 	while read -r name dir san targets; do
@@ -212,7 +213,7 @@ for t in $(tests_of build e2e); do
 	! counts_time "$t" || how=run_alone
 	QUOIT_BUILD=build $how "$t" timeout 600 "$t" --ascii --verbose
 done
-# On a device whose streams write no words, events are asked instead.
+# If a device's streams write no words, quoit-exec polls events.
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
@@ -272,8 +273,8 @@ for name in fail_calls hostile_contents; do # the latter: what lies around an op
 	t=build/asan/tests/torture/$name
 	QUOIT_BUILD=build/asan sanitized run $t timeout $((3000 * times)) $t $torture_arg
 done
-# Only without a sanitizer is quoitd's memory counted, libquoit what is shipped, and there is time
-# for the indices of a ring once around.
+# Only without a sanitizer can quoitd's memory be counted, is libquoit the shipped one, and is there
+# time for a ring's indices to wrap around.
 for t in $(tests_of build torture); do
 	case $mode:$t in
 	--torture:*) ;;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check_deps.sh - what deps.sh does as root, in CI, on a terminal and without one
+# check_deps.sh - test deps.sh as root, in CI, on a terminal and without one
 #
-# dpkg-query, apt-get, sudo and id are ours here: of three packages only "there" is installed,
-# and what would be run is written down instead.
+# dpkg-query, apt-get, sudo and id are replaced by ours: of three packages only "there" is
+# installed, and commands are written down instead of run.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 deps=$PWD/tests/deps.sh
@@ -22,7 +22,7 @@ make_command apt-get 'echo "$SUDO apt-get [$DEBIAN_FRONTEND] $*" >>"$RAN"'
 make_command sudo 'SUDO=sudo exec "$@"'
 make_command id 'echo "$USER_ID"'
 
-# Run deps.sh as USER_ID with CI set so; what it said is in $said, what it ran in $ran.
+# Run deps.sh as USER_ID, with CI set so; $said: its output, $ran: the commands that it ran.
 try() { # USER_ID CI INPUT PACKAGE...
 	user=$1 ci=$2 input=$3
 	shift 3

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# completion.sh BUILD - what bash and zsh make of words that are half typed
+# completion.sh BUILD - test what bash and zsh make of half-typed words
 #
-# Commands and options are taken from --help, and not from the tables of which completion is made.
+# The expected commands and options come from --help, not from the tables of which completion is
+# made.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/${1:-build}
@@ -18,7 +19,7 @@ check() { # NAME EXPECTED FOUND
 	fi
 }
 
-# ---- bash: the function is called as the shell does ----
+# ---- bash: call the function as the shell does ----
 
 bash_makes() { # WORD...: of the last one
 	bash --norc -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quoit 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"' \
@@ -31,7 +32,7 @@ expect() { # WHAT EXPECTED WORD...
 	check "bash: $what" "$expected" "$(bash_makes "$@")"
 }
 
-# Where there are few files.
+# Complete in a folder with few files.
 bash_in() { # FOLDER WORD...
 	(cd "$1" && shift && bash_makes "$@")
 }
@@ -91,7 +92,7 @@ check 'bash: a program to record' quoit-exec "$(bash_makes quoit trace record -o
 check 'bash: and what it is given' 'one.sock other' "$(bash_in "$work/files" quoit trace record --output = a.trace -- cat o)"
 check 'bash: a program of run' quoit-exec "$(bash_makes quoit run --log error quoit-exe)"
 
-# ---- zsh: a terminal, in which Tab is pressed ----
+# ---- zsh: press Tab in a terminal ----
 
 zsh_makes() { # LINE: what is on the line then
 	zsh -f -c '
@@ -134,7 +135,7 @@ else
 	echo 'skipped: zsh is missing'
 fi
 
-# ---- with a quoitd: the sessions that there are ----
+# ---- with a quoitd: complete its sessions ----
 
 quoitd --private --log=error --ready-fd=3 3>"$work/ready" &
 daemon=$!

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# counting.sh - for the tests in sh: what passed and failed, and the line by which check.sh counts it
+# counting.sh - count what passed and failed in sh tests, and print the line that check.sh reads
 passed=0 failed=0 skipped=0
 
 pass() {
@@ -21,7 +21,7 @@ expect_nothing() { # NAME OUTPUT: nothing is good
 	fi
 }
 
-# The last thing that a test does: its status is the test's.
+# Call this last: its status is the test's.
 say_counts() {
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# demo.sh BUILD - the workloads of W1 through a private daemon, as one table
+# demo.sh BUILD - run the workloads of W1 with a private daemon, and print one table
 set -eu
 b=${1:-build}
 unset QUOIT_SOCKET

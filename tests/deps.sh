@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # deps.sh PACKAGE... - make sure that Debian packages are installed
 #
-# As root or with CI=true missing ones are installed; else the command is shown, asked for on
-# a terminal, and run with sudo.
+# As root, or with CI=true, it installs missing packages.  Otherwise it shows the command, and on a
+# terminal it asks before it runs the command with sudo.
 set -eu
 
 missing=

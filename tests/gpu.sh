@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpu.sh BUILD [--as-built | --emulated] - build and run the tests that need a GPU; 77: there is none
+# gpu.sh BUILD [--as-built | --emulated] - build and run the tests that need a GPU; 77: there is
+# none
 #
-# The driver by itself, for which gcc and nvcc are enough, then jobs through quoitd and the demo, where its libraries
-# are: without them these are counted as skipped.  --as-built: a folder of gpu_bundle.sh, on a machine that may have no
-# compiler.  --emulated: folder cuda/ on the devices of tests/emulator, with a part of the many shapes.  QUOIT_GPU=soft: the
-# part through quoitd alone, on a soft device.
+# First the driver by itself, for which gcc and nvcc are enough; then jobs through quoitd and the
+# demo, if their libraries are installed, otherwise these count as skipped.
+#
+# --as-built: in a folder of gpu_bundle.sh, on a machine that may have no compiler.  --emulated:
+# folder cuda/ on the devices of tests/emulator, with a part of the many shapes.  QUOIT_GPU=soft:
+# only the part through quoitd, on a soft device.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 kind=${QUOIT_GPU:-cuda}
@@ -25,7 +28,7 @@ count() { # STATUS NAME
 	*) failed=$((failed + 1)) && echo "FAIL $2 (status $1)" ;;
 	esac
 }
-# The last line says how it ended, and why it was skipped if it was.
+# Print the last line: the result, and the reason if the tests were skipped.
 finish() { # REASON
 	[ $((passed + failed + skipped)) -gt 0 ] || skipped=1
 	echo "$passed passed, $failed failed, $skipped skipped"

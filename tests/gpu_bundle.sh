@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpu_bundle.sh BUILD FOLDER - all that check-gpu and bench-gpu need, for a machine without our libraries
+# gpu_bundle.sh BUILD FOLDER - collect all that check-gpu and bench-gpu need, for a machine without
+# our libraries
 #
-# There: sh FOLDER/tests/gpu_first.sh [RESULTS [SECONDS]] for the first minutes, figures first; sh FOLDER/run.sh [RESULTS] for
-# everything.  They need an NVIDIA driver, cuBLAS for speed, and no network.
+# There, run sh FOLDER/tests/gpu_first.sh [RESULTS [SECONDS]] for the first minutes, figures first,
+# and sh FOLDER/run.sh [RESULTS] for everything.  They need an NVIDIA driver, cuBLAS for speed, and
+# no network.
 set -eu
 cd "$(dirname "$0")/.."
 b=${1:-build}
@@ -29,12 +31,12 @@ cp tests/gpu.sh tests/gpu_first.sh tests/demo.sh tests/bench_gpu.sh "$to/tests"
 mkdir "$to/tests/bench"
 cp tests/bench/verdict.sh tests/bench/w1.sh tests/bench/w1_torch.py "$to/tests/bench"
 find "$to/build" -type f ! -name '*.ptx' -exec strip -g {} +
-# Everything that they link but the C library, which any newer machine has.
+# All libraries that they link, except the C library, which any newer machine has.
 find "$to/build" -type f ! -name "*.ptx" -exec ldd {} + 2>/dev/null | awk '/=> \// { print $3 }' | sort -u |
 	grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} "$to/lib"
 cat >"$to/run.sh" <<'END'
 #!/bin/sh
-# run.sh [RESULTS] - bench-gpu, whose figures go into the folder RESULTS, then check-gpu
+# run.sh [RESULTS] - run bench-gpu, whose figures go into the folder RESULTS, then check-gpu
 cd "$(dirname "$0")" || exit 1
 results=${1:-.}
 export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$PWD/lib" # the machine's own come first

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gpu_first.sh [RESULTS [SECONDS]] - the first minutes on a real GPU, in the order in which each step tells most
+# gpu_first.sh [RESULTS [SECONDS]] - use the first minutes on a real GPU; the most telling steps
+# first
 #
-# Runs in a folder of gpu_bundle.sh, without network, for SECONDS at most (540).  A step that fails or takes longer than its limit
-# costs its own time alone.  All figures are in the folder RESULTS (results) as soon as they are known; table.txt has a line for
-# each step.  QUOIT_GPU=soft tries the order out on a soft device.
+# It runs in a folder of gpu_bundle.sh, without network, for at most SECONDS (540).  A step that
+# fails or exceeds its limit costs only its own time.  All figures are in the folder RESULTS
+# (results) as soon as they are known; table.txt has a line for each step.  QUOIT_GPU=soft tests the
+# order on a soft device.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 mkdir -p "${1:-results}" || exit 2
@@ -21,8 +23,9 @@ small= # a soft device's lease; a GPU's own default is enough
 : >"$results/table.txt"
 
 elapsed() { echo $(($(date +%s) - begin)); }
-# The command's output goes where the caller sends it; its time and status go into the table.  What too little time is left for is
-# not begun.  $most is how long it may take: the command is one of the functions below, which keep to it.
+# The command's output goes where the caller sends it; its time and status go into the table.  A
+# step for which too little time is left is not begun.  $most is its time limit: the command is one
+# of the functions below, which obey it.
 step() { # SECONDS-AT-MOST NAME COMMAND...
 	most=$1 name=$2
 	shift 2
@@ -41,7 +44,7 @@ step() { # SECONDS-AT-MOST NAME COMMAND...
 limited() {
 	timeout -k 3 "$most" "$@"
 }
-# The libraries of the machine's toolkit come first.  PyTorch, which brings its own, sees neither.
+# The libraries of the machine's toolkit come first.  PyTorch brings its own, and sees neither.
 with_ours() {
 	limited env LD_LIBRARY_PATH="${blas:+${blas%/*}:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$ours" "$@"
 }
@@ -49,7 +52,8 @@ on_device() { # quoit run's way to a device that may be cold
 	with_ours env QUOIT_DEVICE=1 build/quoit run --log warning --start-ms 60000 --lease 256M ${small:+--gpu-lease "$small"} -- "$@"
 }
 
-# 1. What is here.  An open descriptor keeps the driver initialised: without, each process pays seconds for it.
+# 1.  Describe the machine.  An open descriptor keeps the driver initialised; otherwise each process
+# pays seconds for it.
 about() {
 	uname -r
 	nproc
@@ -64,7 +68,8 @@ about() {
 step 20 about about >"$results/about.txt" 2>&1 || true
 [ ! -e /dev/nvidia0 ] || exec 9</dev/nvidia0
 
-# 2. cuBLAS: where the loader finds it, else a toolkit's, else PyTorch's.  It is read once: quoitd must not wait for the disk.
+# 2.  Find cuBLAS: where the loader finds it, else a toolkit's, else PyTorch's.  Read it once, so
+# that quoitd need not wait for the disk.
 find_blas() {
 	/sbin/ldconfig -p | awk '/libcublas\.so\.1[23] /{ print $NF }'
 	ls /usr/local/cuda*/lib64/libcublas.so.13 /usr/local/cuda*/targets/*/lib/libcublas.so.13 2>/dev/null
@@ -76,18 +81,18 @@ blas=
 echo "cuBLAS: ${blas:-none}"
 [ -z "$blas" ] || step 30 warm-disk limited sh -c 'cat "${0%/*}"/libcublas*.so* >/dev/null' "$blas"
 
-# 3. Anatomy: each section by itself.
+# 3.  Anatomy: each section by itself.
 for section in info ring waits launch alloc pin gemm; do
 	[ ! -x build/anatomy ] || step 40 "anatomy-$section" with_ours build/anatomy $section >>"$results/anatomy.jsonl"
 done
 
-# 4. Does the driver work at all?
+# 4.  Does the driver work at all?
 driver_test() { # PROGRAM
 	[ "$QUOIT_GPU" != cuda ] || step 40 "gpu-$1" with_ours "build/tests/gpu/$1" build/quoit-cuda.so 8 >"$results/$1.txt" 2>&1
 }
 driver_test test_streams
 
-# 5. Through quoitd: one look, one round of figures, W1 beside PyTorch.
+# 5.  Through quoitd: one look, one round of figures, W1 beside PyTorch.
 step 90 topo on_device build/quoit topo >"$results/topo.txt" 2>&1
 grep '^device' "$results/topo.txt"
 step 120 bench-1 with_ours build/quoit bench device --rounds=1 --limit=40 --samples="$results/samples.jsonl" 2>&1 | tee "$results/bench-1.txt"
@@ -101,7 +106,7 @@ for name in w1_queue torch_queue w1_train torch_train; do
 	[ ! -s "$results/$name.txt" ] || sed "s/^/$name: /" "$results/$name.txt"
 done
 
-# 6. The rest of the tests, most telling first, then more rounds, while time is left.
+# 6.  The other tests, most telling first, then more rounds, while time is left.
 for program in test_shapes test_halves test_elementwise; do
 	driver_test $program
 done

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# growth.sh BUILD - training without waits stays within its budget, and the measurement can fail
+# growth.sh BUILD - test that training without waits stays within its budget, and that this
+# measurement can fail
 #
-# The same program runs beside it with bytes resident at the create and no budget: it must
-# grow at least five times as much, or a growth that stays small proves nothing.
+# The same program runs beside it with bytes resident at the create and no budget.  That one must
+# grow at least five times as much; otherwise a small growth proves nothing.
 . "$(dirname "$0")/counting.sh"
 b=${1:-build}
 batches=30

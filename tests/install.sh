@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh - an installed tree works, also staged, and uninstall removes exactly the files of it
+# install.sh - test that an installed tree works, also staged, and that uninstall removes exactly
+# its files
 #
-# The program is the one that the README shows, compiled with pkg-config against the tree.
+# The program is the one in the README, compiled with pkg-config against the tree.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 tree=$(mktemp -d) || exit 1
@@ -36,7 +37,7 @@ run_hello() {
 	[ "$out" = '1000 x 2 x 2 = 4000' ]
 }
 
-# Files of others lie in each folder that we have put something into.
+# Other files lie in each folder into which we have put something.
 remove_tree() {
 	folders=$(find "$tree/usr" -type d)
 	for folder in $folders; do
@@ -46,7 +47,7 @@ remove_tree() {
 	[ "$(find "$tree/usr" -type f -o -type l | sort)" = "$(printf '%s/of-others\n' $folders | sort)" ]
 }
 
-# For a package: all of it below DESTDIR, and nothing in it says so.
+# For a package: everything lies below DESTDIR, and no file mentions that.
 stage_tree() {
 	make --no-print-directory install DESTDIR="$tree/stage" PREFIX="$tree/usr" || return 1
 	[ "$(cd "$tree/stage$tree" && find usr | sort)" = "$(cd "$tree" && find usr | sort)" ] || return 1
@@ -55,8 +56,8 @@ stage_tree() {
 	[ -z "$(find "$tree/stage" -type f -o -type l)" ] && [ -f "$tree/usr/bin/quoit" ]
 }
 
-# Made for one prefix, installed below another, and moved to a third: on a plug-in's operation
-# quoitd needs quoit-exec, and `quoit bench` its peer.
+# Configure for one prefix, install below another, and move to a third: for a plug-in's operation
+# quoitd needs quoit-exec, and `quoit bench` needs its peer.
 move_tree() {
 	make --no-print-directory install DESTDIR="$tree/stage" PREFIX="$tree/usr" || return 1
 	mv "$tree/stage$tree/usr" "$tree/moved" || return 1

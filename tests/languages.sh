@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# languages.sh BUILD - quoit.h as every C and C++, and the library without it
+# languages.sh BUILD - test quoit.h with every C and C++, and the library without the header
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "${1:?}") || exit 1
@@ -8,7 +8,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 from=tests/languages
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror'
-# The headers of programs and of modules; all others are quoitd's own.
+# The headers for programs and modules; all others are quoitd's own.
 headers='quoit quoit/exec quoit/half quoit/kernel'
 
 includes() {
@@ -24,7 +24,7 @@ compile() { # COMPILER LANGUAGE STANDARD ARGUMENT...
 	"$compiler" -x "$language" -std="$standard" $warnings -Ilibclient/include "$@" 2>&1
 }
 
-# Runs under a quoitd of its own.
+# Run it under a quoitd of its own.
 works() { # NAME PROGRAM ARGUMENT...
 	name=$1
 	shift
@@ -55,7 +55,7 @@ for standard in c99 c2x c++11 c++20; do
 		works "a program in $standard" "$work/$standard"
 done
 
-# A builder does nothing by itself.
+# A builder alone does nothing, so an unused result must be an error.
 printf '%s\n' '#include <quoit.h>' 'void forgotten(quoit_tensor t);' 'void forgotten(quoit_tensor t) { quoit_fill(t, 1); }' >"$work/forgotten"
 for compiler in gcc clang; do
 	available $compiler || continue
@@ -65,7 +65,7 @@ for compiler in gcc clang; do
 	esac
 done
 
-# The builders for integers refuse a floating-point number, and take all that is right.
+# The builders for integers refuse a floating-point number, and take every valid one.
 scalars() { # COMPILER LANGUAGE STANDARD EXPRESSION
 	printf '%s\n' '#include <quoit.h>' 'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b);' \
 		'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b)' \

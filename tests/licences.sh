@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# licences.sh BUILD - docs/licences.md has every package that we need, and no other licence than Debian says
+# licences.sh BUILD - test that docs/licences.md has every package that we need, with the licence
+# that Debian states
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -25,7 +26,7 @@ needed() { # the packages of libraries that our programs name
 	done | sort -u
 }
 
-# What a licence is called in a copyright file, or how it begins.
+# The name of a licence in a copyright file, or how its text begins.
 words() { # LICENCE
 	case $1 in
 	LGPL*) echo 'LGPL|Lesser General Public' ;;
@@ -43,7 +44,8 @@ words() { # LICENCE
 wrong_licences() {
 	listed | while read -r package licences; do
 		[ -e "/usr/share/doc/$package" ] || continue # where only a part of make deps is installed
-		# Of clang, say, only clang-14 has more than that of the package which names the version.
+		# A package such as clang keeps its copyright file in the package with the version
+		# in its name, clang-14.
 		files=$(ls "/usr/share/doc/$package/copyright" "/usr/share/doc/$package"-[0-9]*/copyright 2>/dev/null)
 		echo "$licences" | sed 's/, */\n/g; s/ or /\n/g; s/ *$//' | while read -r licence; do
 			licence=$(echo "$licence" | sed 's/ *$//')

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# links.sh - every relative link of a page leads to a file, and every anchor to a heading
+# links.sh - test that every relative link of a page leads to a file, and every anchor to a heading
 #
-# A page is a *.md of ours.  A link is [text](path), [text](path#anchor) or [text](#anchor); code, in
-# blocks or between backticks, has none.  An anchor is made of a heading as GitHub does it: small
-# letters, no punctuation, a hyphen for each blank, and -1, -2, ... behind those that come again.
+# A page is one of our *.md.  A link is [text](path), [text](path#anchor) or [text](#anchor); code,
+# in blocks or between backticks, has none.  An anchor is made from a heading as GitHub does it:
+# small letters, no punctuation, a hyphen for each blank, and -1, -2, ... for repeated ones.
 #
 # Sources name pages, too, by their path from the root: docs/NAME.md; and explanations name files.
 . "$(dirname "$0")/counting.sh"
@@ -25,7 +25,7 @@ pages() {
 	files '*.md' | sort -u
 }
 
-# A line for each heading, "anchor PAGE#ANCHOR", and for each link, "link PAGE:LINE TARGET".
+# Print a line for each heading, "anchor PAGE#ANCHOR", and for each link, "link PAGE:LINE TARGET".
 contents() {
 	pages | xargs awk '
 		function anchor(text) {
@@ -61,7 +61,7 @@ contents() {
 		}'
 }
 
-# The path of a link's target from the root; "" where it leads out of the tree.
+# The path of a link's target from the root; "" if it leads out of the tree.
 target_of() { # PAGE TARGET
 	path=${2%%#*}
 	if [ -z "$path" ]; then
@@ -71,7 +71,7 @@ target_of() { # PAGE TARGET
 	realpath -m --relative-to=. "$(dirname "$1")/$path" | grep -v '^\.\./'
 }
 
-# "PAGE:LINE TARGET" of those that lead nowhere.
+# "PAGE:LINE TARGET" for each link without a target.
 links_to_nothing() {
 	grep '^link ' "$work" | while read -r _ where link; do
 		target=$(target_of "${where%:*}" "$link")
@@ -85,7 +85,7 @@ links_to_nothing() {
 	done
 }
 
-# Pages below docs/ that no other page links to: nobody would find them.
+# Pages below docs/ that no other page links to, so that readers would not find them.
 pages_without_link() {
 	grep '^link ' "$work" | while read -r _ where link; do
 		target=$(target_of "${where%:*}" "$link")
@@ -106,7 +106,7 @@ explanations() {
 	pages | grep -xE 'docs/(architecture|decisions|ring-protocol|explanation/[a-z-]*)\.md'
 }
 
-# Of `folder/file.c` from the root, from daemon/ or as it is included; of `file.c` anywhere.
+# `folder/file.c` from the root, from daemon/ or as it is included; `file.c` anywhere.
 names_of_no_file() {
 	files '*' >"$work.files"
 	explanations | xargs -r grep -onE '`[a-z_/-]+\.(c|h|sh|def|cuh|awk|pml)`' | sort -u |
@@ -119,12 +119,12 @@ names_of_no_file() {
 		done
 }
 
-# Those of which tests/pages.sh does what they show, and the references beside them.
+# Pages with commands that tests/pages.sh runs, and the references beside them.
 read_by_users() {
 	pages | grep -xE 'README\.md|docs/(README|tutorial|service|gpu|howto/[a-z-]*)\.md'
 }
 
-# A table's row, a block of code and a line that is one link cannot be cut.
+# A row of a table, a block of code, and a line that is one link cannot be cut.
 long_lines() {
 	{
 		explanations

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - the include rule, the format, the licence lines, links of pages (links.sh)
+# lint.sh - test the include rule, the format, the licence lines, and links of pages (links.sh)
 #
-# Includes go down only: abi.h <- ring.h <- libclient; daemon/, cuda/ and tools/ include
+# Includes go down only: abi.h <- ring.h <- libclient.  daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 
-# The files of ours with such names, also where they came without their history.
+# Our files with such names, also if they came without their history.
 files() { # PATTERN...
 	if [ -e .git ]; then
 		git ls-files "$@"

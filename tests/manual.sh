@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# manual.sh BUILD - every command, option, call and operation is in the manual, and --help is everywhere
+# manual.sh BUILD - test that the manual has every command, option, call and operation, and that
+# --help is everywhere
 #
-# What there is, is taken from what programs and headers say to their users, and not from the tables
-# of which the pages are made.
+# The expected names come from the programs' help and from headers, not from the tables of which the
+# pages are made.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -23,7 +24,7 @@ sources() {
 	done | sort
 }
 
-# As it is read; a hyphen at the end of a line is none of ours.
+# The page as it is read; we do not hyphenate words at the end of a line.
 rendered() { # PAGE
 	mandoc -T ascii -O width=1000 "$man/man${1##*.}/$1" | sed 's/.\x08//g'
 }
@@ -46,7 +47,7 @@ long_options() { # COMMAND...
 	"$@" --help | grep -oE '^  (-., )?--[a-z][a-z-]*(, --[a-z]+)?' | grep -oE -- '--[a-z][a-z-]*'
 }
 
-# Where pages refer to each other, mandoc looks for them on the system alone.
+# mandoc looks for pages that others refer to only on the system.
 lint() {
 	sources | xargs mandoc -T lint 2>/dev/null | grep -v 'referenced manual not found'
 }
@@ -113,7 +114,7 @@ all_tags_missing() {
 	tags_missing quoit-doctor.1 $("$build/quoit" doctor --checks | awk '{ print $1; print $2 }')
 }
 
-# Functions that are exported, and those of half.h, which are inline alone.
+# Exported functions, and those of half.h, which are only inline.
 calls() {
 	sed -n 's/^\t\(quoit_.*\);$/\1/p' libclient/libquoit.map
 	sed -nE 's/^static inline .*[ *](quoit_[a-z0-9_]+)\(.*/\1/p' libclient/include/quoit/half.h
@@ -128,7 +129,7 @@ calls_not_in_one_page() {
 	calls | sort -u | comm -13 - "$work/named" | grep -vx libquoit | sed 's/$/: there is no such call/'
 }
 
-# What a page names it also explains, below its synopsis.
+# A page must explain each call that it names, below its synopsis.
 calls_not_described() {
 	sources | grep '/man3/' | while read -r page; do
 		sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \(quoit[a-z0-9_]*\).*/\1/p' "$page" | while read -r call; do
@@ -140,7 +141,7 @@ calls_not_described() {
 	done
 }
 
-# The builders of operations are under the operations' names.
+# Builders of operations are listed under the operations' names.
 operations_missing() {
 	rendered quoit_ops.7 >"$work/page"
 	sed -nE 's/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), .*/\2 (\1,/p' libclient/include/quoit/ops.def >"$work/operations"
@@ -156,7 +157,7 @@ links_to_nothing() {
 	done
 }
 
-# Every variable that a program reads, but for those that its own child is told by.
+# Every variable that a program reads, except those that it sets for its own child.
 variables_missing() {
 	grep -rhoE 'getenv\("[A-Z_]+"\)|setenv\("QUOIT_SOCKET"' daemon tools libclient/*.[ch] libclient/include |
 		grep -oE '[A-Z_]{3,}' | sort -u | grep -vxE 'QUOIT_SOFT_(DEVICES|BYTES)' | while read -r name; do

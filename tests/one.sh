@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 # one.sh BUILD TEST [ARGUMENT...] - build one test with what it needs, and run it
 #
-# TEST is a name without folder and suffix: of tests/unit, tests/e2e, tests/torture, tests/fuzz (a minute of it), or of a
-# script in tests/.  Arguments are the test's: `--filter '*/*name*'` chooses among the cases of a unit or end-to-end
-# test, which run one at a time.  Exit status 2: there is no such test.
+# TEST is a name without folder and suffix: in tests/unit, tests/e2e, tests/torture, tests/fuzz (a
+# minute of it), or a script in tests/.  Arguments go to the test: `--filter '*/*name*'` chooses
+# cases of a unit or end-to-end test, which run one at a time.  Exit status 2: there is no such
+# test.
 cd "$(dirname "$0")/.." || exit 1
 build=$1 name=${2-}
 export LC_ALL=C WERROR=1

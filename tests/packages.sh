@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# packages.sh BUILD [fresh] - the Debian packages: made twice with the same bytes, installed, used, upgraded, removed
+# packages.sh BUILD [fresh] - test the Debian packages: make them twice with the same bytes,
+# install, use, upgrade, remove them
 #
-# They are installed in a container with a systemd of its own (tests/vm), and compared with what the file of
-# `make dist` makes elsewhere.  KEEP=1: those of the last run are taken (to work on this test).  OLDER=FOLDER: those of
-# an earlier commit, whose ABI has the same version, are upgraded.  fresh: those that `make deb` has made are used by
-# several users of a fresh machine, and removed.
+# They are installed in a container with a systemd of its own (tests/vm), and compared with packages
+# that are made elsewhere from the file of `make dist`.  KEEP=1: use the packages of the last run
+# (to work on this test).  OLDER=FOLDER: upgrade from packages of an earlier commit, whose ABI has
+# the same version.  fresh: several users of a fresh machine use the packages of `make deb`, and
+# remove them.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 b=${1:-build}
@@ -20,7 +22,7 @@ skip() { # WHY
 	exit 77
 }
 
-# Elsewhere, at another time, for other people.
+# Make them elsewhere, at another time, as another user.
 make_again() {
 	rm -rf --one-file-system "$work/elsewhere"
 	mkdir -p "$work/elsewhere/home"
@@ -40,7 +42,7 @@ make_packages() {
 	log=$(make_again 2>&1) && pass || fail 'make deb in the unpacked file of make dist' "$log"
 }
 
-# Debian's packages that ours depend on, of alternatives the first.
+# Debian packages that ours depend on; of alternatives, the first.
 dependencies() {
 	for file in "$b"/deb/quoitd_*.deb "$b"/deb/quoit-tools_*.deb "$b"/deb/libquoit*.deb; do
 		dpkg-deb -f "$file" Depends
@@ -57,14 +59,14 @@ fill_payload() {
 	: >"$payload/report"
 }
 
-# Those that life.sh installs.
+# The packages that life.sh installs.
 ours() { # FOLDER
 	for name in quoitd quoit-tools libquoit0 libquoit-dev; do
 		echo "$1/${name}_"*.deb
 	done
 }
 
-# The same files by an older version's number, so that nothing is built for them.
+# Give the same files an older version number, so that nothing is built for that.
 renumber() { # FILE
 	rm -rf --one-file-system "$work/older"
 	mkdir -p "$work/older"
@@ -84,7 +86,7 @@ add_older() {
 	dpkg-deb -f "$payload"/older/quoitd_*.deb Version >"$payload/older/version"
 }
 
-# The module names NVIDIA's runtime, and has nothing of it.
+# The module names NVIDIA's runtime, but contains nothing of it.
 look_at_cuda() {
 	set -- "$b"/deb/quoit-cuda_*.deb
 	[ -e "$1" ] || {

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# pages.sh BUILD - what the pages show is true: programs compile, commands run and print what stands there
+# pages.sh BUILD - test that the pages are true: programs compile, and commands run and print what
+# the page shows
 #
-# README.md, docs/tutorial.md and docs/howto/ are done as a reader would do them, in a home folder of their
-# own, with what the tutorial has installed there.  `pages/steps.awk` says how a page marks its blocks.  The
-# commands and options that any page names exist; where links lead, links.sh looks.
+# README.md, docs/tutorial.md and docs/howto/ are followed as a reader would do it, in a home folder
+# of their own, with what the tutorial has installed there.  `pages/steps.awk` says how a page marks
+# its blocks.  Commands and options that any page names must exist; links.sh tests the links.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
@@ -25,7 +26,7 @@ done_by_a_reader() {
 	find docs/howto -name '*.md' 2>/dev/null | sort
 }
 
-# ---- what a page shows, done ----
+# ---- follow a page's steps ----
 
 save() { # STEP
 	name=$(head -n 1 "$1")
@@ -33,7 +34,7 @@ save() { # STEP
 	pass
 }
 
-# What a command has ended with is $? of the next one; where it is not 0, the page asks for it.
+# A command's exit status is $? of the next one; if it is not 0, the page asks for it.
 carry_out() { # STEP
 	command=$(cat "$1")
 	[ "$status" -eq 0 ] || [ "$command" = 'echo $?' ] || fail "$page: this ends with $status, which the page does not show" "$last"
@@ -83,10 +84,10 @@ do_page() { # PAGE
 	cd "$root" || exit 1
 }
 
-# ---- what all pages name ----
+# ---- names on all pages ----
 
-# Code of pages that begins with one of our programs, without what runs before or behind it; what
-# follows -- is another program's.
+# Code of pages that begins with one of our programs, without commands before or behind it; words
+# behind -- belong to another program.
 commands_named() { # PAGE
 	awk -f "$tests/code.awk" "$1" | sed -nE 's/^(\$ )?(sudo (-u [a-z]+ )?)?([A-Z_]+=[^ ]* )*(quoitd?( .*|$))/\5/p' | sed -E 's/( -- |[|;&>]).*//'
 }
@@ -117,7 +118,7 @@ options_that_are_none() { # COMMAND [WORD...]
 	done
 }
 
-# A command alone, as `quoit`, is one; a word in capitals stands for any.
+# A command alone, as `quoit`, is a name; a word in capitals stands for any.
 named_and_not_there() {
 	for page in $(pages); do
 		commands_named "$page" | sort -u | while read -r program command arguments; do

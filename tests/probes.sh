@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# probes.sh BUILD - the USDT probes are those of quoit_probes(7), with those arguments
+# probes.sh BUILD - test that the USDT probes are those of quoit_probes(7), with those arguments
 #
-# That tracers see what they tell is tests/e2e/test_probes.c.
+# tests/e2e/test_probes.c tests what tracers see.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -17,8 +17,8 @@ for tool in readelf mandoc; do
 	}
 done
 
-# "quoitd:fetch 8 4 4 4", of every place where there is that probe: bytes of arguments, signed ones
-# with a sign.
+# "quoitd:fetch 8 4 4 4" for every place of that probe: the bytes of its arguments, signed ones with
+# a sign.
 in_file() { # FILE NAME
 	readelf -nW "$1" | awk -v object="$2" '
 		/Provider: / { provider = $NF }
@@ -35,7 +35,7 @@ in_file() { # FILE NAME
 		}' | sort -u
 }
 
-# The same, of the manual.
+# The same from the manual.
 in_manual() { # NAME
 	mandoc -T ascii -O width=1000 "$build/man/man7/quoit_probes.7" | sed 's/.\x08//g' | awk -v object="$1" '
 		$1 ~ "^" object ":[a-z]+$" { line = $1; next }
@@ -57,7 +57,7 @@ differences() { # FILE NAME
 	diff "$work/manual" "$work/file"
 }
 
-# Of a probe in a function that is inlined there may be several.
+# A probe in a function that is inlined may have several places.
 expect_nothing 'the probes of quoitd are those of the manual' "$(differences quoitd quoitd)"
 expect_nothing 'the probes of libquoit are those of the manual' "$(differences libquoit.so.0 libquoit)"
 expect_nothing 'the probes of libquoit.a are those of the manual' "$(differences examples/hello libquoit)"

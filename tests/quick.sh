@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# quick.sh BUILD - lint, all unit tests, and the end-to-end tests that do not wait for long, as they are shipped
+# quick.sh BUILD - run lint, all unit tests, and the end-to-end tests that do not wait long, as
+# shipped
 #
-# For a developer, between two changes: several at a time, without sanitizers, under two minutes from a built tree.
-# What fails here beside others is run again alone; `make check` remains the judge.
+# For developers between two changes: several at a time, without sanitizers, in under two minutes
+# from a built tree.  A test that fails beside others is run again alone.  `make check` has the last
+# word.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build} # and KIND NAME: run that alone
 logs=$build/quick
@@ -11,7 +13,7 @@ export LC_ALL=C WERROR=1 QUOIT_BUILD=$build
 unset QUOIT_SOCKET OPENBLAS_CORETYPE
 failed=0
 
-# These wait, count what a core does in a time, or start many quoitds: `make check` runs them.
+# These wait, measure a core's work over time, or start many quoitds: `make check` runs them.
 left_to_check='test_watchdog test_fair_shares test_figures test_machines test_memory_theorem test_executor_deaths
 test_executor_starts test_exporter_prometheus test_probes test_drain test_w5 test_legs test_device_pairs test_device_faults test_direct_faults test_ops_gemm_half'
 
@@ -26,7 +28,7 @@ tests() { # KIND
 	done
 }
 
-# Of several that run at once each appends its outcome.
+# Several run at once, and each appends its result.
 run_tests() { # KIND HOW_MANY_AT_A_TIME
 	tests "$1" | xargs -P "$2" -n 1 sh "$0" "$build" "$1"
 	again=$(sed -n 's/^FAIL \([^ ]*\) .*/\1/p' "$logs/$1.outcomes")
@@ -42,7 +44,7 @@ run_tests() { # KIND HOW_MANY_AT_A_TIME
 	say "$(grep -c . "$logs/$1.outcomes") programs of tests/$1" ran
 }
 
-# What xargs starts: one test, whose log stays.
+# xargs starts this: one test; its log stays.
 if [ $# -eq 3 ]; then
 	outcome=FAIL begun=$(date +%s)
 	! timeout 300 "$build/tests/$2/$3" >"$logs/$3.log" 2>&1 || outcome=ok

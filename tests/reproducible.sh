@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# reproducible.sh BUILD - the sources in one file build, install, and make the same bytes as BUILD
+# reproducible.sh BUILD - test that the source archive builds, installs, and makes the same bytes as
+# BUILD
 #
-# BUILD is ours.  The other one is made elsewhere of the file of `make dist`, with other modification times,
-# another order of files in their folders, umask, time zone, locale, user's home and number of jobs.
+# BUILD is ours.  The other build is made elsewhere from the file of `make dist`, with other
+# modification times, another order of files in their folders, another umask, time zone, locale,
+# home folder and number of jobs.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
@@ -14,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 	echo 'skipped: make dist needs the repository'
 	exit 77
 }
-# What is not committed is to be tried, too.
+# Include changes that are not committed.
 commit=$(git stash create)
 commit=${commit:-$(git rev-parse HEAD)}
 

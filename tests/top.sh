@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# top.sh BUILD - quoit top on a terminal, as a person uses it
+# top.sh BUILD - test quoit top on a terminal, as a person uses it
 #
-# tmux is the terminal: it is told which keys are pressed, and asked what is to be seen.
+# tmux is the terminal: the test tells it which keys are pressed, and asks what it shows.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 build=$PWD/${1:-build}
@@ -38,7 +38,7 @@ start_daemon() {
 	done
 }
 
-# In a terminal of this size; it says how the command ended, and stays.
+# Run it in a terminal of this size; it prints how the command ended, and stays.
 start_top() { # SIZE COMMAND
 	terminal kill-server 2>/dev/null
 	terminals=$((terminals + 1))
@@ -49,7 +49,7 @@ press() { # KEY...
 	terminal send-keys -t top "$@"
 }
 
-# As a terminal says it: a button, and where, counted from one.
+# A click as a terminal reports it: a button, and its place, counted from one.
 click() { # COLUMN LINE
 	at=$(printf '\\%03o\\%03o' $(($1 + 32)) $(($2 + 32)))
 	press -l "$(printf "\\033[M $at\\033[M#$at")"
@@ -59,7 +59,7 @@ seen() { # PATTERN
 	terminal capture-pane -p -t top | grep -Eq -- "$1"
 }
 
-# True once it is to be seen; false after ten seconds.
+# Wait until the terminal shows it; false after ten seconds.
 shows() { # PATTERN
 	for _ in $(seq 100); do
 		! seen "$1" || return 0
@@ -86,7 +86,7 @@ check() { # NAME COMMAND...
 	fi
 }
 
-# On a line of their own, and not where the first one goes on.
+# Does it begin a line of its own, instead of continuing the first one?
 second_line_is() { # PATTERN
 	for _ in $(seq 100); do
 		! terminal capture-pane -p -t top | sed -n 2p | grep -Eq -- "$1" || return 0
@@ -108,7 +108,7 @@ train() { # SECONDS: to wait before
 	while :; do "$build/examples/w1_train" >/dev/null 2>&1 || sleep 1; done
 }
 
-# Two, so that there is one while the other begins anew.
+# Two, so that one trains while the other starts again.
 train 0 &
 clients=$!
 train 4 &

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# units.sh - the units that are installed are well-formed, and expose as little as we promise
+# units.sh - test that the installed units are well-formed, and expose as little as we promise
 #
-# That they work, too, is for the tests under a real systemd.
+# Tests under a real systemd test that they work.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 tree=$(mktemp -d) || exit 1
@@ -14,7 +14,7 @@ command -v systemd-analyze >/dev/null || {
 	exit 77
 }
 
-# In the units is where the programs are, so they are verified as they are installed.
+# Units name the installed programs, so they are verified as installed.
 make_tree() {
 	make --no-print-directory install PREFIX="$tree/usr" >"$tree/log" 2>&1 || cat "$tree/log"
 }
@@ -23,13 +23,13 @@ system_units() {
 	find "$tree/usr/lib/systemd/system" -type f
 }
 
-# It says nothing of a unit that is in order; what it finds wrong is not always its exit status.
+# It prints nothing about a good unit; its exit status does not always tell of an error.
 verify() { # [--user] UNIT...
 	XDG_RUNTIME_DIR=$tree systemd-analyze verify --man=no "$@" 2>&1 || echo "status $?"
 }
 
-# Of ten. A user's own manager can give a service hardly any of this: what is asked for there needs
-# no namespace.
+# Of ten.  A user's own manager can hardly give a service any of this: that unit asks only for
+# settings that need no namespace.
 too_exposed() {
 	for unit in $(system_units | grep '\.service$'); do
 		systemd-analyze security --no-pager --offline=true --threshold=10 "$unit" >"$tree/log" 2>&1 ||
@@ -37,7 +37,7 @@ too_exposed() {
 	done
 }
 
-# What must not come by the hardening of others: each of these breaks GPUs, or tells users apart no more.
+# Settings that other hardening must not bring: each of these breaks GPUs, or hides who users are.
 set_wrongly() {
 	for line in PrivateDevices=yes PrivateUsers=yes ProcSubset=pid DynamicUser=yes; do
 		grep -nx "$line" "$tree/usr/lib/systemd/system/quoitd.service"
@@ -49,7 +49,7 @@ words_left() {
 	grep -rnE '@[A-Z]+@' "$tree/usr/lib/systemd" "$tree/usr/lib/sysusers.d" "$tree/usr/lib/tmpfiles.d"
 }
 
-# Below a root of its own, where there is nobody yet.
+# Below a root of its own, without any users yet.
 user_and_folder_not_made() {
 	root=$tree/root
 	mkdir -p "$root/etc"

@@ -14,7 +14,7 @@
 
 enum { VALUE_MISSING = ':', UNKNOWN = '?', FIRST = 256 };
 
-/* What every command has, behind its own. */
+/* Every command has these options, after its own. */
 static const struct args_option common[] = {
 	{"help", NULL, "print this", 'h'},
 	{"version", NULL, "print the version", 'V'},
@@ -22,7 +22,7 @@ static const struct args_option common[] = {
 
 enum { HELP, VERSION, COMMON };
 
-/* The table as getopt_long wants it; the last entries are those that all have. */
+/* The table as getopt_long wants it; the options that all commands have come last. */
 static int fill(struct option longs[MOST_OPTIONS + COMMON + 1],
 		char letters[2 * MOST_OPTIONS + COMMON + 2], const struct args_option *options)
 {
@@ -117,7 +117,7 @@ static void refuse(const struct args_command *command, const struct option *long
 	fprintf(stderr, " (see quoit %s --help)\n", command->name);
 }
 
-/* `word` may be several letters; the last one lacks it. */
+/* `word` may be several letters; the last one lacks its value. */
 static void refuse_without_value(const struct args_command *command, const struct option *longs,
 				 const char *word)
 {
@@ -160,7 +160,7 @@ int args_next(const struct args_command *command, int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		if (command->options[i].letter && opt == command->options[i].letter)
 			return i;
-	if (opt == UNKNOWN && optopt > 0 && optopt < FIRST) { /* one of several, perhaps */
+	if (opt == UNKNOWN && optopt > 0 && optopt < FIRST) { /* `word` may be several letters */
 		fprintf(stderr, "quoit %s: unknown option '-%c' (see quoit %s --help)\n",
 			command->name, optopt, command->name);
 		return ARGS_BAD;

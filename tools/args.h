@@ -8,68 +8,73 @@
 
 struct args_option {
 	const char *name;
-	const char *value; /* how help calls it; NULL: the option takes none */
+	const char *value; /* the value's name in the help; NULL: the option takes none */
 	const char *help;
-	char letter; /* for short; 0: it has none */
+	char letter; /* the short option; 0: it has none */
 };
 
 struct args_word {
 	const char *name, *help;
-	int (*run)(int argc, char **argv); /* of a subcommand; NULL: the word is an operand */
+	int (*run)(int argc, char **argv); /* runs a subcommand; NULL: the word is an operand */
 };
 
 struct args_command {
 	const char *name;     /* "ps" */
-	const char *operands; /* what follows the options in the usage line */
-	const char *purpose;  /* sentences below it */
+	const char *operands; /* operands in the usage line, after the options */
+	const char *purpose;  /* sentences below the usage line */
 	const struct args_option
-		*options; /* ended by a name that is NULL; --help and --version are added */
-	const struct args_word *words; /* what the operand may be, ended likewise; or NULL */
+		*options;              /* ended by a NULL name; --help and --version are added */
+	const struct args_word *words; /* valid operands, ended by a NULL name; or NULL */
 };
 
 enum {
 	ARGS_END = -1,  /* no option is left: operands start at argv[optind] */
-	ARGS_HELP = -2, /* what was asked for was printed: exit 0 */
-	ARGS_BAD = -3,  /* the offending word was named on stderr: exit 2 */
+	ARGS_HELP = -2, /* --help or the like was printed: exit 0 */
+	ARGS_BAD = -3,  /* the wrong word was named on stderr: exit 2 */
 };
 
 /*
- * The next option's index in the table, its value in optarg; or one of the above.  Operands
- * may stand anywhere: they are put behind the options.
+ * Parse the next option.  Returns its index in the table, with its value in optarg, or one of the
+ * above.  Operands may stand anywhere: they are moved behind the options.
  */
 int args_next(const struct args_command *command, int argc, char **argv);
 
-/* Is it --help, --version or short for these?  Then that was done, for who reads words alone. */
+/*
+ * Is the word --help, --version, or short for these?  If so, args_is_common has printed the answer;
+ * for commands that parse their words themselves.
+ */
 bool args_is_common(const struct args_command *command, const char *word);
 
-/* What a command was told whose options are --socket and --json, in this order. */
+/* The options of a command that has just --socket and --json, in this order. */
 struct args_target {
-	const char *socket; /* NULL: none was named */
+	const char *socket; /* NULL: no socket was named */
 	bool json;
 };
 
-/* Read these.  Negative: its operands start at argv[optind]; else the exit status. */
+/* Parse these options.  Negative: the operands start at argv[optind]; else the exit status. */
 int args_read_target(const struct args_command *command, int argc, char **argv,
 		     struct args_target *ret);
 
-/* Is there none, of a command that takes no operand?  Else the first was named on stderr. */
+/* For a command without operands: true if there are none; else names the first one on stderr. */
 bool args_no_operands(const struct args_command *command, int argc, char **argv);
 
 /*
- * Run the subcommand that argv[1] names, of a command all of whose words are some; its exit status.
- * `quoit trace --describe` lists them, and `quoit trace record --describe` is the one's own.
+ * Run the subcommand that argv[1] names, and return its exit status; for commands whose words are
+ * all subcommands.  `quoit trace --describe` lists the subcommands, and `quoit trace record
+ * --describe` describes that one.
  */
 int args_run(const struct args_command *command, int argc, char **argv);
 
-/* A plain number, below UINT32_MAX; false: the word is none. */
+/* Parse a plain number below UINT32_MAX; false: the word is not one. */
 bool args_number(const char *word, uint32_t *ret);
 
 /* Print usage, purpose and options on stdout. */
 void args_help(const struct args_command *command);
 
 /*
- * `quoit COMMAND --describe`, which help does not mention: the same with tabs, of which manual
- * pages and completion are made.  args_next does it; true: it was asked for and printed.
+ * Print what args_help prints, with tabs, for `quoit COMMAND --describe`, of which manual pages and
+ * completion are made; the help does not mention it.  args_next calls this; true: the option was
+ * there, and the text was printed.
  */
 bool args_describe(const struct args_command *command, int argc, char **argv);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_apart.c - one measurement in a process of its own, with a time limit */
+/* bench_apart.c - run one measurement in a process of its own, with a time limit */
 #include "bench_apart.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child sends when it has measured. */
+/* The child sends this when it has measured. */
 struct outcome {
 	int err;
 	double value[BENCH_APART_VALUES];
@@ -37,7 +37,7 @@ int bench_apart_signal(void)
 	return caught;
 }
 
-/* The child's end of the pipe is its alone, so its death is read as an end of file. */
+/* Only the child has its end of the pipe, so that its death shows as an end of file. */
 static void measure(const struct bench *b, const struct bench_series *s, pid_t parent, int out)
 {
 	struct outcome o = {0};
@@ -52,7 +52,7 @@ static void measure(const struct bench *b, const struct bench_series *s, pid_t p
 	_exit(write(out, &o, sizeof o) != sizeof o);
 }
 
-/* Until the outcome can be read, the limit is reached, or a signal has come. */
+/* Wait until the outcome can be read, the limit is reached, or a signal has come. */
 static int await(int from, unsigned limit_s)
 {
 	const double end = bench_now() + limit_s;

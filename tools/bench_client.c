@@ -11,7 +11,7 @@
 #define LEASE_BYTES (UINT64_C(64) << 20)
 #define MOST_BATCH  32u
 
-/* Beside a device: enough for the largest copy, and the largest product. */
+/* Used with a device: enough for the largest copy and the largest product. */
 #define PINNED_BYTES (UINT64_C(256) << 20)
 #define DEVICE_BYTES (UINT64_C(512) << 20)
 
@@ -93,8 +93,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * Both sides work at once only if a part of what is in flight is published while the
- * rest is on its way: the same rule as the floor's, so that the two compare.
+ * Both sides work at once only if a part of the jobs in flight is published while the rest is on
+ * its way.  The floor has the same rule, so that the two can be compared.
  */
 static uint64_t batch_of(unsigned depth)
 {
@@ -116,7 +116,7 @@ static uint64_t put_nops(struct quoit_ring *q, uint64_t next, uint64_t end)
 	return next;
 }
 
-/* NOPs of one ring end in order.  How many have, or a negative errno. */
+/* NOPs of one ring end in order.  Returns how many have ended, or a negative errno. */
 static int reap_nops(struct quoit_ring *q, uint64_t done)
 {
 	const struct quoit_cqe *cqe;
@@ -130,7 +130,7 @@ static int reap_nops(struct quoit_ring *q, uint64_t done)
 	return n;
 }
 
-/* One at a time, as a client does that needs the answer to go on; of many, it looks again. */
+/* A depth of 1 waits, like a client that needs the answer to go on; a larger depth polls. */
 static int await_nops(struct quoit_ring *q, unsigned depth)
 {
 	if (depth == 1)

@@ -15,7 +15,7 @@
 #include "bench.h"
 #include "private_daemon.h"
 
-enum { STATUS_NOT_HERE = 77 }; /* quoit-peer: the peer is not installed, or refused here */
+enum { STATUS_NOT_HERE = 77 }; /* quoit-peer's status: the peer is not installed, or refused here */
 
 static bool find_program(char ret[static PATH_MAX])
 {
@@ -41,7 +41,7 @@ static void exec_peer(const struct bench *b, const struct bench_series *s, const
 	_exit(1);
 }
 
-/* Its one line of JSON. */
+/* Read its one line of JSON. */
 static int read_figures(const struct bench *b, const struct bench_series *s, json_t **ret)
 {
 	char program[PATH_MAX];
@@ -58,7 +58,8 @@ static int read_figures(const struct bench *b, const struct bench_series *s, jso
 		return -errno;
 	pid = fork();
 	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a measurement that is given up */
+		/* if our measurement is given up, quoit-peer ends, too */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(out[1], STDOUT_FILENO);
 		close(out[0]);
 		close(out[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_report.c - measure the series of a plan in turn, keep the samples, print them */
+/* bench_report.c - measure the series of a plan in turn, keep the samples, and print them */
 #include "bench_report.h"
 
 #include <assert.h>
@@ -18,8 +18,8 @@ struct report {
 	const struct bench_plan *plan;
 	struct report_settings set;
 	unsigned series;
-	bool left_out[MOST_SERIES]; /* nobody asked for it */
-	bool missing[MOST_SERIES];  /* -ENOTSUP: not to be had here */
+	bool left_out[MOST_SERIES]; /* not chosen by the user */
+	bool missing[MOST_SERIES];  /* -ENOTSUP: this machine cannot measure it */
 	double *samples;            /* by round, then by series; NAN: not measured */
 };
 
@@ -67,7 +67,7 @@ static unsigned find_series(const struct report *r, const char *name, size_t len
 	return i;
 }
 
-/* What is measured together is chosen together. */
+/* Series that are measured together are chosen together. */
 static void choose(struct report *r, unsigned i)
 {
 	while (!r->plan->series[i].measure)
@@ -101,7 +101,7 @@ static double *sample(const struct report *r, unsigned round, unsigned series)
 	return &r->samples[(size_t)round * r->series + series];
 }
 
-/* A measure fills its own series and those behind it that have none. */
+/* A measure fills its own series and the following ones that have no measure. */
 static unsigned measured_together(const struct report *r, unsigned i)
 {
 	unsigned end = i + 1;
@@ -111,7 +111,7 @@ static unsigned measured_together(const struct report *r, unsigned i)
 	return end - i;
 }
 
-/* A line for each sample as soon as it is there: whatever happens later, it is kept. */
+/* Write a line for each sample at once, so that it is kept whatever happens later. */
 static void keep_samples(const struct report *r, unsigned round, unsigned i, int err)
 {
 	const struct bench_series *s = r->plan->series;
@@ -186,7 +186,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of those of `n` values that were measured; false: none was. */
+/* Sum up those of `n` values that were measured; false: none was. */
 static bool sum_up(double *value, unsigned n, struct summary *ret)
 {
 	unsigned have = 0;
@@ -223,15 +223,16 @@ static unsigned side(const struct report *r, const char *name)
 	return find_series(r, name, strlen(name));
 }
 
-/* Was one of its sides left out? */
+/* Was one side of the ratio left out? */
 static bool is_left_out(const struct report *r, const struct bench_ratio *ratio)
 {
 	return r->left_out[side(r, ratio->ours)] || r->left_out[side(r, ratio->theirs)];
 }
 
 /*
- * Of the ratios within each round: what changes the machine for seconds, as a move of the virtual
- * cores does, changes both sides of a round.  The two medians may be of different machines.
+ * Sum up the ratios of each round.  An event that changes the machine for seconds, such as a move
+ * of the virtual cores, changes both sides of a round; the two medians may come from different
+ * states.
  */
 static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio,
 			 struct summary *ret)
@@ -251,7 +252,7 @@ static bool sum_up_ratio(const struct report *r, const struct bench_ratio *ratio
 
 /* ---- printing ---- */
 
-/* Four digits that matter, and never an exponent. */
+/* Four significant digits, and never an exponent. */
 static int digits(double x)
 {
 	return x >= 1000 ? 0 : x >= 100 ? 1 : x >= 10 ? 2 : 3;

@@ -26,7 +26,7 @@ static int seize(struct tracees *t, pid_t tid)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) < 0)
 		return -ENOTSUP;
 	t->list[t->count++] = tid;
-	/* The stop that this asks for is where system calls begin to be traced. */
+	/* From the stop that this asks for on, the thread's system calls are traced. */
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ? -ENOTSUP : 0;
 }
 
@@ -53,13 +53,13 @@ static void resume(pid_t tid, int status)
 {
 	int signal = WSTOPSIG(status);
 
-	/* Our own stops are not signals of the thread's own. */
+	/* Stops of ptrace's own are not signals for the thread. */
 	if (signal == SYSCALL_STOP || status >> 16 == PTRACE_EVENT_STOP)
 		signal = 0;
 	ptrace(PTRACE_SYSCALL, tid, NULL, signal);
 }
 
-/* Has the thread stopped because it begins a system call?  Its number, or -1. */
+/* Has the thread stopped because it begins a system call?  Returns the call's number, or -1. */
 static int64_t entered(pid_t tid, int status)
 {
 	struct __ptrace_syscall_info info;
@@ -71,7 +71,7 @@ static int64_t entered(pid_t tid, int status)
 	return (int64_t)info.entry.nr;
 }
 
-/* Until every thread has had its first stop, from which on its calls are seen. */
+/* Wait until every thread has had its first stop: then its calls are seen. */
 static int await_all(const struct tracees *t)
 {
 	for (unsigned i = 0; i < t->count; i++) {
@@ -84,7 +84,7 @@ static int await_all(const struct tracees *t)
 	return 0;
 }
 
-/* Until the client ends; it is our only child besides the daemon's keeper. */
+/* Follow all threads until the client ends; it is our only child besides the daemon's keeper. */
 static int follow(pid_t client, const struct bench_trace *trace, struct bench_trace_counts *ret)
 {
 	for (;;) {

@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the traced client says what it is doing; shared memory. */
+/* The traced client tells here what it is doing; shared memory. */
 struct bench_trace {
 	uint32_t go;       /* set by the tracer once all threads are traced */
-	uint32_t counting; /* set by the client around what is to be counted */
-	int32_t result;    /* of the client: 0 or a negative errno */
+	uint32_t counting; /* set by the client while its calls are to be counted */
+	int32_t result;    /* the client's result: 0 or a negative errno */
 };
 
 struct bench_trace_counts {
@@ -18,14 +18,13 @@ struct bench_trace_counts {
 	uint64_t marks; /* calls of BENCH_TRACE_MARK among the client's */
 };
 
-/* A call that nobody makes otherwise, to see that the counting sees it. */
+/* A call that nothing else makes: it proves that the counting works. */
 #define BENCH_TRACE_MARK SYS_getppid
 
 /*
- * Trace all threads of `daemon`, and `client`, a child that waits for trace->go; run
- * until the client exits, then let go of the daemon.  Counts the calls that they begin
- * while trace->counting is set.  0; -ENOTSUP: ptrace is refused; the client's result;
- * -ECHILD: it did not end well.
+ * Trace all threads of `daemon`, and `client`, a child that waits for trace->go, until the client
+ * exits; then detach from the daemon.  Counts the calls that they begin while trace->counting is
+ * set.  0; -ENOTSUP: ptrace is refused; the client's result; -ECHILD: the client did not end well.
  */
 int bench_trace_count(pid_t daemon, pid_t client, struct bench_trace *trace,
 		      struct bench_trace_counts *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* buckets.c - what a histogram says */
+/* buckets.c - sums and percentiles of a histogram */
 #include "buckets.h"
 
 uint64_t buckets_count(const uint64_t *count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench.c - `quoit bench`: choose CPUs, start what is measured, print what was found */
+/* cmd_bench.c - `quoit bench`: choose CPUs, start the daemons, measure, and print the results */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define MOST_ROUNDS 1001
 #define MOST_LENGTH 1000
 
-/* Several times what any measurement of one round takes on two cores. */
+/* Several times the longest measurement of one round on two cores. */
 #define LIMIT_S      300
 #define MOST_LIMIT_S 86400
 
@@ -39,7 +39,7 @@ static const struct args_option options[] = {
 	{NULL},
 };
 
-static struct args_word names[PLANS + 1]; /* of the plans, ended by a NULL */
+static struct args_word names[PLANS + 1]; /* the plans' names, ended by a NULL */
 
 static const struct args_command command = {
 	"bench", "BENCHMARK",
@@ -52,7 +52,7 @@ static const struct args_command command = {
 
 /* ---- CPUs ---- */
 
-/* The plan of quoitd puts its reactor on the last core; the client takes the first. */
+/* quoitd's placement puts its reactor on the last core; the client takes the first. */
 static int choose_cpus(struct bench *b, int except)
 {
 	cpu_set_t set;
@@ -89,7 +89,7 @@ static void pin(int cpu)
 
 /* ---- daemons ---- */
 
-/* Whom a socket belongs to, and where the first reactor runs. */
+/* The process behind a socket, and the CPU of its first reactor. */
 static int look(struct bench_daemon *d, int *ret_cpu)
 {
 	struct counters_totals totals;
@@ -126,7 +126,8 @@ static int start_private(struct bench *b, enum bench_cores cores, const struct b
 	if (cores == BENCH_DEVICE) {
 		snprintf(where, sizeof where, "--gpu=%s",
 			 getenv("QUOIT_GPU") ? getenv("QUOIT_GPU") : "soft");
-		daemon_options[n] = "--start-ms=60000"; /* a driver that nobody has used yet */
+		/* time for a driver that is used for the first time */
+		daemon_options[n] = "--start-ms=60000";
 	}
 	err = private_daemon_start(ret, daemon_options);
 	if (err)
@@ -148,7 +149,7 @@ static bool uses(const struct bench_plan *plan, enum bench_cores cores)
 	return false;
 }
 
-/* Start what the plan needs, run it, stop it. */
+/* Start the daemons that the plan needs, run it, and stop them. */
 static int with_daemons(struct bench *b, const struct bench_plan *plan, const char *given,
 			struct report *report)
 {
@@ -197,7 +198,7 @@ static const struct bench_plan *find_plan(const char *name)
 	return NULL;
 }
 
-/* It would make the BLAS of whoever is measured slower, or faster, than it is for others. */
+/* These variables would change the speed of a BLAS that we measure. */
 static void clean_environment(void)
 {
 	unsetenv("OPENBLAS_CORETYPE");
@@ -206,7 +207,7 @@ static void clean_environment(void)
 	unsetenv("BLIS_ARCH_TYPE");
 }
 
-/* False: the plan has no such series, and that was said. */
+/* False after a message: the plan has no such series. */
 static bool choose_series(struct report *report, const struct bench_plan *plan, const char *only)
 {
 	struct suggestion s = {.word = NULL};
@@ -230,12 +231,12 @@ struct request {
 	const struct bench_plan *plan;
 	const char *given; /* --socket */
 	const char *only;
-	const char *samples; /* a file's path */
+	const char *samples; /* the path of a file */
 	bool json;
 	struct report_settings set;
 };
 
-/* What was measured is printed, also where not all could be. */
+/* Print what was measured, even if some series failed. */
 static int measure_and_print(const struct request *q, struct report *report)
 {
 	struct bench b = {0};
@@ -278,7 +279,7 @@ static int run(struct request *q)
 	return status;
 }
 
-/* From 1 to `most`; false: it is not, and that was said. */
+/* Parse a number from 1 to `most`; false after a message. */
 static bool parse_number(const char *word, const char *what, unsigned most, unsigned *ret)
 {
 	char *end;
@@ -291,7 +292,7 @@ static bool parse_number(const char *word, const char *what, unsigned most, unsi
 	return false;
 }
 
-/* False: the option's value cannot be, and that was said. */
+/* False after a message: the option's value is invalid. */
 static bool take_option(struct request *q, int opt)
 {
 	enum { SOCKET, ROUNDS, LENGTH, ONLY, LIMIT, SAMPLES, JSON };

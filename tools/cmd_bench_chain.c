@@ -4,9 +4,10 @@
 
 #include "bench.h"
 
-#define BATCH 32u /* additions of three SQEs; two batches in flight: a window of 192 SQEs */
+/* a batch is 32 additions of three SQEs; two are in flight: a window of 192 SQEs */
+#define BATCH 32u
 
-/* x becomes a new tensor that holds x + 1. */
+/* x becomes a new tensor with x + 1. */
 static int add_one(struct quoit_ring *q, quoit_tensor *x)
 {
 	quoit_tensor y = quoit_matrix(q, QUOIT_F32, 1, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_crowd.c - what a job costs beside sessions that do nothing */
+/* cmd_bench_crowd.c - measure a job's cost while other sessions are idle */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -11,11 +11,11 @@
 #define ARENA_BYTES 65536u
 #define SETTLE_NS   50000000
 
-/* Additions that follow each other on two vectors, in bursts. */
+/* Dependent additions on two vectors, in bursts. */
 struct pattern {
 	uint32_t entries;  /* of the ring */
-	uint32_t burst;    /* additions, all of which are waited for */
-	uint32_t pause_us; /* between two of them */
+	uint32_t burst;    /* additions in a burst; all are waited for */
+	uint32_t pause_us; /* between two bursts */
 	uint32_t bursts;
 };
 
@@ -26,7 +26,7 @@ static const struct pattern patterns[] = {
 
 #define PATTERNS (sizeof patterns / sizeof patterns[0])
 
-/* bench_series.depth: which pattern, beside so many others. */
+/* bench_series.depth: the pattern, and the number of other sessions. */
 #define BESIDE(others, pattern) ((others) * (unsigned)PATTERNS + (pattern))
 
 static void pause_ns(uint64_t ns)
@@ -64,13 +64,13 @@ static int open_crowd(const char *socket, struct quoit_session **crowd, unsigned
 			continue;
 		fprintf(stderr, "quoit bench: session %u of a crowd: %s\n", i, quoit_open_text());
 		close_crowd(crowd, i);
-		return err == -EDQUOT ? -ENOTSUP
-				      : err; /* a small machine has no memory for so many */
+		/* -EDQUOT: a small machine has no memory for that many sessions. */
+		return err == -EDQUOT ? -ENOTSUP : err;
 	}
 	return 0;
 }
 
-/* ---- the one that works ---- */
+/* ---- the one session that works ---- */
 
 static int burst(struct quoit_ring *q, const quoit_tensor t[2], uint32_t count)
 {
@@ -88,7 +88,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of the bursts, in nanoseconds an addition; the first tenth of them warms up. */
+/* The median of the bursts, in nanoseconds per addition; the first tenth of the bursts warms up. */
 static int time_bursts(struct quoit_ring *q, const struct pattern *p, uint64_t bursts, double *ret)
 {
 	const quoit_tensor t[2] = {quoit_vector(q, QUOIT_I64, 4), quoit_vector(q, QUOIT_I64, 4)};

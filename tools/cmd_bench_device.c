@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_device.c - jobs on a device, beside its device layer called directly */
+/* cmd_bench_device.c - measure jobs on a device, beside direct calls of its device layer */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,16 @@
 
 #define SIDE       1000u
 #define LARGE_SIDE 4096u
-#define COPY_BYTES "268435456" /* 256 MiB, of the pinned region */
-#define COPY_COUNT 67108864u   /* the same in float32 */
+#define COPY_BYTES "268435456" /* 256 MiB of the pinned region */
+#define COPY_COUNT 67108864u   /* the same in elements of float32 */
 #define WINDOW     192u
-#define PATIENCE_S 10 /* for a process to come back */
-#define TRIES      3  /* for a consumer to come up and stay */
+#define PATIENCE_S 10 /* time for a process to come back */
+#define TRIES      3  /* attempts until a consumer comes up and stays */
 
-/* A soft device is for trying it out: it makes so many times fewer products (quoit-peer, too). */
+/*
+ * A soft device is only for trying this out: here, as in quoit-peer, it makes fewer products by
+ * this factor.
+ */
 #define SOFT_PART 100u
 
 static bool is_soft(void)
@@ -28,7 +31,10 @@ static bool is_soft(void)
 
 /* ---- small jobs ---- */
 
-/* x + 1 on 1 x 2 numbers, one at a time, after a tenth as many; nanoseconds each. */
+/*
+ * Time x + 1 on 1 x 2 numbers, one at a time, after a tenth as many to warm up; *ret: nanoseconds
+ * each.
+ */
 static int time_adds(struct quoit_ring *q, uint64_t count, double *ret)
 {
 	double start = 0;
@@ -64,7 +70,7 @@ static int measure_add(const struct bench *b, const struct bench_series *s, doub
 	return err;
 }
 
-/* As many as went through a stream although they were meant for the consumer on the device. */
+/* How many jobs went through a stream although they were meant for the consumer on the device. */
 static int count_streamed(struct quoit_session *s, uint64_t *ret)
 {
 	struct quoit_device_desc d;
@@ -74,7 +80,7 @@ static int count_streamed(struct quoit_session *s, uint64_t *ret)
 	return err;
 }
 
-/* The same in GPU-direct mode.  A time is one only if nearly all of them had a consumer. */
+/* The same in GPU-direct mode.  The time counts only if the consumer ran nearly all of them. */
 static int measure_resident(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
@@ -101,7 +107,7 @@ static int measure_resident(const struct bench *b, const struct bench_series *s,
 	return err;
 }
 
-/* y = x + 1, create and free included, WINDOW / 3 in flight; nanoseconds each. */
+/* y = x + 1, with create and free, WINDOW / 3 in flight; nanoseconds each. */
 static int measure_chain(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
@@ -138,7 +144,7 @@ static int measure_chain(const struct bench *b, const struct bench_series *s, do
 
 /* ---- large ones ---- */
 
-/* Normal numbers of a type; how fast a device multiplies depends on what it does. */
+/* Fill with normal numbers: a device's speed depends on the values that it multiplies. */
 static int fill_matrix(struct quoit_ring *q, quoit_tensor x, uint8_t dtype, uint32_t side)
 {
 	quoit_tensor single = dtype == QUOIT_F32 ? x : quoit_matrix(q, QUOIT_F32, side, side);
@@ -186,7 +192,7 @@ static int measure_gemm_bf16(const struct bench *b, const struct bench_series *s
 	return time_products(b, s, QUOIT_BF16, ret);
 }
 
-/* Copies between the pinned region and the device; depth: 0 to it, 1 from it. */
+/* Copies between the pinned region and the device; depth: 0: to the device, 1: from it. */
 static int measure_copy(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, COPY_COUNT}};
@@ -209,14 +215,14 @@ static int measure_copy(const struct bench *b, const struct bench_series *s, dou
 	return err;
 }
 
-/* Copies to the device and products there, each for about as long. */
+/* Copies to the device and products there; each kind takes about the same time. */
 struct both {
 	struct quoit_ring *q;
 	struct quoit_sqe copy, product;
 	uint64_t copies, products;
 };
 
-/* The seconds of so many of both; 0: none of these. */
+/* Run this many of both; *ret: seconds. */
 static int run_both(const struct both *w, uint64_t copies, uint64_t products, double *ret)
 {
 	const double start = bench_now();
@@ -232,7 +238,7 @@ static int run_both(const struct both *w, uint64_t copies, uint64_t products, do
 	return err ? err : quoit_failures(w->q, NULL) ? -EBADMSG : 0;
 }
 
-/* As many products as take the copies' time; each kind has run once then. */
+/* Choose as many products as take the copies' time.  Afterwards each kind has run once. */
 static int balance(struct both *w)
 {
 	double copies = 0, product = 0;
@@ -246,7 +252,7 @@ static int balance(struct both *w)
 	return err;
 }
 
-/* Both at once, times the longer of the two alone. */
+/* The time of both at once, in multiples of the longer one alone. */
 static int measure_overlap(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, COPY_COUNT}};
@@ -294,7 +300,10 @@ static int run_once(struct quoit_ring *q, struct quoit_sqe sqe)
 	return err ? err : quoit_wait(q, job, QUOIT_FOREVER);
 }
 
-/* From the death of the device's process until a job of the next one is done; milliseconds. */
+/*
+ * The time from the death of the device's process until the next process has ended a job;
+ * milliseconds.
+ */
 static int measure_back(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
@@ -312,7 +321,7 @@ static int measure_back(const struct bench *b, const struct bench_series *s, dou
 	if (!err && !process_kill_children((uint32_t)b->daemon[s->cores].pid, "quoit-exec"))
 		err = -ESRCH;
 	if (!err)
-		do /* the first may be sent to the dead one yet, and fails */
+		do /* the first job may still be sent to the dead process, and fails */
 			err = run_once(c.ring, quoit_fill(x, 1.0));
 		while (err && bench_now() - start < PATIENCE_S);
 	*ret = (bench_now() - start) * 1e3;

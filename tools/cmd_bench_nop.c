@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_nop.c - the price of a job that does nothing: round trip, rate, submit side */
+/* cmd_bench_nop.c - measure a job that does nothing: round trip, rate, submit side */
 #include <errno.h>
 
 #include <quoit/pause.h>
@@ -11,8 +11,8 @@
 /* ---- nop ---- */
 
 /*
- * Nanoseconds and millions a second.  The ring has the slots that one has which asks for none, as
- * many as the floor's with 256 in flight: with 1024, the SQ alone does not fit in many a core's L1.
+ * Nanoseconds, and millions per second.  The ring has the default number of slots, as many as the
+ * floor's with 256 in flight: with 1024, the SQ alone does not fit into the L1 cache of many cores.
  */
 static int measure_nops(const struct bench *b, const struct bench_series *s, double *ret)
 {
@@ -61,7 +61,7 @@ const struct bench_plan bench_nop = {"nop",
 
 /* ---- submit ---- */
 
-/* 32 jobs into the ring, published together; only the last one gives a CQE. */
+/* Put 32 jobs into the ring, published together; only the last one gives a CQE. */
 static void put_flush(struct quoit_ring *q)
 {
 	static const struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
@@ -76,7 +76,7 @@ static void put_flush(struct quoit_ring *q)
 	(void)quoit_flush(q);
 }
 
-/* Wait until at most `most` flushes have not ended. */
+/* Wait until at most `most` flushes are in flight. */
 static int await_room(struct quoit_ring *q, uint64_t *in_flight, uint64_t most)
 {
 	while (*in_flight > most) {
@@ -93,7 +93,7 @@ static int await_room(struct quoit_ring *q, uint64_t *in_flight, uint64_t most)
 	return 0;
 }
 
-/* What two readings of the clock measure when nothing is between them. */
+/* The time between two readings of the clock with nothing in between. */
 static double clock_cost(void)
 {
 	double least = 1;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_ops.c - single operations on two cores, beside loops in C on one thread and beside a
- * BLAS */
+/*
+ * cmd_bench_ops.c - measure single operations on two cores, beside loops in C on one thread and
+ * beside a BLAS
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "bench.h"
 
-/* As in tests/bench/peer_ops.h: matrices of float32 in both, a median of so many. */
+/*
+ * The same as in tests/bench/peer_ops.h: matrices of float32 in both, and a median of this many
+ * runs.
+ */
 #define ROWS     4096u
 #define COLUMNS  1024u
 #define TIMES    15
@@ -43,14 +48,14 @@ enum operation {
 	AXPY,
 };
 
-/* A matrix of normal numbers; what else is needed is made when it is. */
+/* A matrix of normal numbers; other operands are made when they are needed. */
 struct operands {
 	struct quoit_ring *q;
 	quoit_tensor a;
 	int err;
 };
 
-/* Filled, so that its bytes are there. */
+/* Create a tensor and fill it, so that it has its pages. */
 static quoit_tensor make(struct operands *o, uint8_t dtype, uint32_t rows, uint32_t columns)
 {
 	quoit_tensor t = quoit_matrix(o->q, dtype, rows, columns);
@@ -116,7 +121,7 @@ static struct quoit_sqe whole_matrix(struct operands *o, enum operation which)
 		return quoit_gather(out, o->a, make_index(o), 2);
 	case CAST:
 		return quoit_cast(out, make(o, QUOIT_I32, ROWS, COLUMNS));
-	default: /* AXPY: every element by one, and added */
+	default: /* AXPY: adds every element, times one */
 		return quoit_gemm(view(o, out, shape_of(QUOIT_F32, ROWS * COLUMNS, 1, 1), 0),
 				  view(o, o->a, shape_of(QUOIT_F32, ROWS * COLUMNS, 1, 1), 0),
 				  make(o, QUOIT_F32, 1, 1), 0, 1, 1);
@@ -157,7 +162,7 @@ static struct quoit_sqe sqe_of(struct operands *o, enum operation which)
 	}
 }
 
-/* ---- one at a time, as loops are ---- */
+/* ---- one operation at a time, as in the loops ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -214,7 +219,7 @@ static int measure_operation(const struct bench *b, const struct bench_series *s
 	return err;
 }
 
-/* ---- products, in a row, as the BLAS makes them ---- */
+/* ---- products in a row, as in the BLAS ---- */
 
 struct product {
 	uint8_t dtype;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_syscalls.c - how many system calls a million jobs cost, both sides together */
+/* cmd_bench_syscalls.c - count the system calls for a million jobs, of both sides together */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,8 +13,8 @@
 #include "bench_trace.h"
 
 /*
- * The client: waits for its tracer, warms up, then says that now is counted.  The one
- * mark must be seen: else nothing that was counted could be believed.
+ * The client waits for its tracer, warms up, and then sets `counting`.  The tracer must see the one
+ * marking call, or its count cannot be trusted.
  */
 static int run_client(const struct bench *b, const struct bench_series *s,
 		      struct bench_trace *trace)
@@ -31,13 +31,14 @@ static int run_client(const struct bench *b, const struct bench_series *s,
 	__atomic_store_n(&trace->counting, 1, __ATOMIC_SEQ_CST);
 	if (!err)
 		err = bench_run_nops(c.ring, s->depth, s->count);
-	(void)syscall(BENCH_TRACE_MARK); /* last: its stop would let the daemon fall asleep */
+	/* last, because its stop would let the daemon fall asleep */
+	(void)syscall(BENCH_TRACE_MARK);
 	__atomic_store_n(&trace->counting, 0, __ATOMIC_SEQ_CST);
 	bench_close(&c);
 	return err;
 }
 
-/* Calls of both sides without the mark, the client's, the daemon's, and the mark. */
+/* *ret: calls of both sides without the mark, the client's, the daemon's, and the mark. */
 static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_trace *trace = mmap(NULL, sizeof *trace, PROT_READ | PROT_WRITE,

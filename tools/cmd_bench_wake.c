@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_wake.c - a rare small job on an idle daemon, and beside a flood of heavy ones */
+/*
+ * cmd_bench_wake.c - measure a rare small job on an idle daemon, and beside a flood of heavy ones
+ */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +24,7 @@
 
 struct flood {
 	pid_t pid;
-	uint64_t *done; /* products so far, shared */
+	uint64_t *done; /* number of products so far, in shared memory */
 };
 
 static int flood_products(const struct bench *b, uint64_t *done)
@@ -45,7 +47,7 @@ static int flood_products(const struct bench *b, uint64_t *done)
 	return err;
 }
 
-/* It may run on any CPU, as somebody else's program would. */
+/* The flood may run on any CPU, as another user's program would. */
 static int flood_start(const struct bench *b, struct flood *f)
 {
 	pid_t parent = getpid();
@@ -84,7 +86,7 @@ static void settle(void)
 	nanosleep(&t, NULL);
 }
 
-/* GFLOP/s while `seconds` passed. */
+/* GFLOP/s over `seconds`. */
 static double rate_of(uint64_t products, double seconds)
 {
 	return (double)products * 2.0 * SIDE * SIDE * SIDE / seconds / 1e9;
@@ -142,7 +144,9 @@ static int ping_many(struct quoit_ring *q, enum waiting waiting, uint64_t count,
 	return err;
 }
 
-/* Fills four: p50 and p99 of a client that polls, then of one that sleeps until it is woken. */
+/*
+ * Fills four values: p50 and p99 of a client that polls, then of one that sleeps until it is woken.
+ */
 static int measure_pings(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct quoit_ring_params params = {.entries = 64, .flags = QUOIT_RING_RAW};
@@ -160,7 +164,7 @@ static int measure_pings(const struct bench *b, const struct bench_series *s, do
 
 /* ---- together ---- */
 
-/* Fills six: the four beside the flood, the flood's rate without them and with them. */
+/* Fills six values: the four beside the flood, then the flood's rate without and with them. */
 static int measure_beside(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct flood flood = {0};

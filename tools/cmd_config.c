@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_config.c - `quoit config`: with which options quoitd runs, and where each value is from */
+/* cmd_config.c - `quoit config`: show quoitd's options, and where each value comes from */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,10 @@ struct rows {
 	unsigned count;
 };
 
-/* NAME, value and origin, with tabs between; a line that is none, a later version's, is passed
- * over. */
+/*
+ * Split lines of NAME, value and origin, with tabs between.  A line of another form, which a later
+ * version may write, is skipped.
+ */
 static void split(struct rows *r)
 {
 	char *rest = r->text, *line;
@@ -63,7 +65,7 @@ static bool is_asked(const struct row *row, char *const *names)
 	return false;
 }
 
-/* All names are options?  0, or 2 after a line for the first that is none. */
+/* Are all names options?  0, or 2 after a line for the first that is not. */
 static int check_names(const struct rows *r, char *const *names)
 {
 	for (; *names; names++) {

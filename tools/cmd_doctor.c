@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_doctor.c - `quoit doctor`: look the machine over, and say what to change */
+/* cmd_doctor.c - `quoit doctor`: examine the machine, and say what to change */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static const struct args_command command = {
 	options};
 
 struct wanted {
-	char **names; /* of checks and groups; none: all */
+	char **names; /* names of checks and groups; empty: all */
 	int count;
 	bool no_measure, quiet, json;
 	const char *root, *socket;

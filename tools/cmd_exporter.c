@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_exporter.c - `quoit exporter`: what quoitd counts, for Prometheus */
+/* cmd_exporter.c - `quoit exporter`: serve quoitd's counters to Prometheus */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int print_once(struct collect *c)
 	return collect_write(c, stdout, false) < 0;
 }
 
-/* Signals that end us are read beside the connections, between two answers. */
+/* A descriptor for the signals that end us, which is polled beside the connections. */
 static int open_stop(void)
 {
 	sigset_t set;
@@ -108,7 +108,7 @@ static int serve_at(struct collect *c, const struct hosts *hosts, struct listen_
 	return err < 0;
 }
 
-/* The names stay where they are, in the command line. */
+/* The names stay in the command line; they are not copied. */
 static bool add_hosts(struct hosts *hosts, char *list)
 {
 	char *rest = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_ps.c - `quoit ps`: a line per session, from the counter files */
+/* cmd_ps.c - `quoit ps`: print a line per session, from the counter files */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct args_command command = {
 	"1: there is no session to show, or the command line is invalid.",
 	options};
 
-/* What the command line asks for. */
+/* The command line's wishes. */
 struct wanted {
 	struct column_choices columns, order;
 	uint32_t pid[MOST_WANTED], uid[MOST_WANTED];
@@ -59,7 +59,7 @@ static bool pid_of(const char *word, uint32_t *ret)
 	return args_number(word, ret) && *ret;
 }
 
-/* Add what a list names; what: how an error calls it. */
+/* Parse a list, and add its members; what: the list's name in an error. */
 static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), const char *what,
 		     uint32_t *numbers, unsigned *count)
 {
@@ -83,7 +83,7 @@ static bool add_list(const char *list, bool (*parse)(const char *, uint32_t *), 
 	return good;
 }
 
-/* "aux" and the like, which hands type by themselves, and PIDs. */
+/* Operands are words such as "aux", which people type from habit, and PIDs. */
 static bool take_operand(const char *word, struct wanted *w)
 {
 	if (word[strspn(word, "aefgluwx")])
@@ -127,14 +127,14 @@ static bool take_option(int opt, struct wanted *w)
 	}
 }
 
-/* -ef, -aux and the like: what all of their letters ask ps for is shown anyway. */
+/* -ef, -aux and the like: quoit ps already shows what these letters ask ps for. */
 static bool asks_for_all(const char *word)
 {
 	return !strcmp(word, "-aux") ||
 	       (word[0] == '-' && word[1] && !word[1 + strspn(word + 1, "Aaefgjlx")]);
 }
 
-/* 0; 1: it makes no sense, which was said; ARGS_HELP. */
+/* 0; 1 after a message: the command line makes no sense; ARGS_HELP. */
 static int parse(int argc, char **argv, struct wanted *ret)
 {
 	static char all[] = "-e";
@@ -166,7 +166,7 @@ static bool is_in(uint32_t number, const uint32_t *list, unsigned count)
 	return false;
 }
 
-/* As with ps: whatever any of the lists names. */
+/* As with ps: a session is shown if any of the lists names it. */
 static bool is_wanted(const struct session_row *row, void *arg)
 {
 	const struct wanted *w = arg;
@@ -227,7 +227,7 @@ static json_t *nodes_json(const struct process *p)
 	return json;
 }
 
-/* All columns; those that cost are null unless they were asked for. */
+/* All columns.  Columns that are costly to find out are null unless they were asked for. */
 static json_t *session_json(const struct session_row *row)
 {
 	static const char *const labels[QUOIT_SESSION_NR] = {

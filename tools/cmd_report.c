@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_report.c - `quoit report`: make a page of a recording */
+/* cmd_report.c - `quoit report`: turn a recording into a page */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_run.c - `quoit run`: a program with a quoitd of its own */
+/* cmd_run.c - `quoit run`: run a program with a quoitd of its own */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,7 +30,9 @@ static const struct args_command command = {
 
 /* ---- the command line ---- */
 
-/* Of quoitd's options only these take no value; that of another may be a word of its own. */
+/*
+ * These are the only options of quoitd without a value; the value of another may be the next word.
+ */
 static bool takes_next(const char *option)
 {
 	static const char *const flags[] = {
@@ -43,7 +45,8 @@ static bool takes_next(const char *option)
 	return !strchr(option, '=');
 }
 
-/* As of env and timeout: the first word that is no option begins CMD, and a first `--` is dropped.
+/*
+ * As for env and timeout: the first word that is not an option begins CMD; a first `--` is dropped.
  */
 static int find_command(char **argv, int *ret_end_of_options)
 {
@@ -55,10 +58,10 @@ static int find_command(char **argv, int *ret_end_of_options)
 	return argv[i] && !strcmp(argv[i], "--") ? i + 1 : i;
 }
 
-/* Which devices the daemon has, as its option of that name. */
+/* The variable that chooses the daemon's devices, like its option of that name. */
 #define GPU "QUOIT_GPU"
 
-/* What we set ourselves cannot be chosen; the word, or NULL. */
+/* The first option that quoit run sets itself, and that a user may not set; NULL: there is none. */
 static const char *find_reserved(char **argv, int end)
 {
 	static const char *const names[] = {"--socket", "--private", "--ready-fd"};
@@ -70,7 +73,7 @@ static const char *find_reserved(char **argv, int end)
 	return NULL;
 }
 
-/* Is quoitd only to say what makes no sense in its options? */
+/* Shall quoitd only check its options? */
 static bool only_checks(char **argv, int end)
 {
 	for (int i = 1; i < end; i++)
@@ -145,12 +148,13 @@ int cmd_run(int argc, char **argv)
 	daemon_options = calloc((size_t)end + 1, sizeof *daemon_options);
 	if (!daemon_options || (getenv(GPU) && asprintf(&gpu, "--gpu=%s", getenv(GPU)) < 0))
 		return PROGRAM_OURS;
-	if (gpu) /* first: an option wins */
+	if (gpu) /* before the others, so that an option overrides it */
 		daemon_options[n++] = gpu;
 	for (int i = 1; i < end; i++)
 		daemon_options[n++] = argv[i];
 	if (only_checks(argv, end)) {
-		private_daemon_check(daemon_options); /* and no more, if there is a quoitd */
+		/* checks only; does not return if quoitd could be run */
+		private_daemon_check(daemon_options);
 		return PROGRAM_OURS;
 	}
 	status = run(argv + first, daemon_options);

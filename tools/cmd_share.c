@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_share.c - `quoit share`: the users' shares, and another one for a user */
+/* cmd_share.c - `quoit share`: list the users' shares, or change one */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static json_t *object_of(const struct listed *l)
 			 json_reading(l->got.gets_percent), "cores", json_reading(l->got.cores));
 }
 
-/* The user with the lowest uid from this one on; -ENOENT: there is none. */
+/* The user with the lowest uid at or above this one; -ENOENT: there is none. */
 static int next_user(const struct place *p, uint32_t least, struct quoit_ctl *m,
 		     char text[CONTROL_TEXT_BYTES])
 {
@@ -122,7 +122,7 @@ static bool append(struct users_list *l, const struct quoit_user_reply *user, co
 	return true;
 }
 
-/* All users that quoitd tells us of; 0, or -errno after a line on stderr. */
+/* Read all users that quoitd shows us; 0, or -errno after a line on stderr. */
 static int read_users(const struct place *p, struct users_list *ret)
 {
 	char text[CONTROL_TEXT_BYTES];
@@ -174,7 +174,7 @@ static int print_json(const struct users_list *l, const uint32_t *only)
 	return format_json_print(json) ? 0 : 1;
 }
 
-/* All, or the one with this uid. */
+/* List all users, or the one with this uid. */
 static int list(const struct place *p, const uint32_t *only)
 {
 	struct users_list l = {0};
@@ -190,7 +190,7 @@ static int list(const struct place *p, const uint32_t *only)
 
 /* ---- a change ---- */
 
-/* is_there: the file says a share of this user's already; else any file may. */
+/* is_there: that file has a section of this user; otherwise any file may get one. */
 static void print_change(const char *user, uint32_t share, const char *file, bool is_there)
 {
 	printf("%s has share %" PRIu32
@@ -228,7 +228,7 @@ static int change(const struct place *p, uint32_t uid, uint32_t share)
 
 /* ---- the command line ---- */
 
-/* 0, or 2 after a line that names the word. */
+/* 0, or 2 after a line that names the wrong word. */
 static int read_operands(int count, char **words, uint32_t *uid, uint32_t *share)
 {
 	if (count > 0 && !users_number(words[0], uid)) {

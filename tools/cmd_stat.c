@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_stat.c - `quoit stat`: what quoitd does, a line now and one every interval, as vmstat */
+/* cmd_stat.c - `quoit stat`: print quoitd's activity, one line per interval, like vmstat */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "rates.h"
 #include "runtime.h"
 
-#define LINES_PER_HEADER 22 /* with both, what is on a terminal at least */
+#define LINES_PER_HEADER 22 /* with the header they fit on the smallest terminal */
 #define INTERVAL_MOST    86400.0
 #define COLUMN_WIDTH     7
 
@@ -41,15 +41,15 @@ static const struct args_command command = {
 struct stat {
 	const char *socket;
 	int directory;
-	double interval;     /* seconds; 0: one line */
-	unsigned long count; /* 0: for ever */
+	double interval;     /* seconds; 0: print one line */
+	unsigned long count; /* 0: without end */
 	bool reactors, wide, raw, json, headers;
 	unsigned long lines;
 };
 
 /* ---- one line ---- */
 
-/* Those that eighty characters hold, unless all are asked for. */
+/* Eighty characters hold only some columns, unless all are asked for. */
 static bool is_shown(const struct stat *s, enum rate rate)
 {
 	if (s->wide || s->raw)
@@ -138,7 +138,7 @@ static void print_header(const struct stat *s)
 	putchar('\n');
 }
 
-/* reactor -1: of all. */
+/* reactor: -1: all together. */
 static void print_line(struct stat *s, const struct rates *r, int reactor)
 {
 	struct timespec now;
@@ -168,13 +168,13 @@ static void print_line(struct stat *s, const struct rates *r, int reactor)
 	putchar('\n');
 }
 
-/* What quoitd says at one time; without histograms those of the timings are not known. */
+/* Two files of quoitd, read at one time; without histograms the timings are not known. */
 struct reading {
 	struct counters_totals totals;
 	struct timings timings;
 };
 
-/* now: CLOCK_BOOTTIME; 0: nobody knows how long a quoitd that is dead has lived. */
+/* now: CLOCK_BOOTTIME; 0: quoitd is dead, and it is not known how long it has lived. */
 static void print_lines(struct stat *s, const struct reading *from, const struct reading *to,
 			uint64_t now)
 {
@@ -197,7 +197,7 @@ static void print_lines(struct stat *s, const struct reading *from, const struct
 
 /* ---- the loop ---- */
 
-/* On the second, as it were: what a line takes to be made does not add up. */
+/* Sleep until a fixed time, so that the time that printing takes does not add up. */
 static void sleep_until(struct timespec *at, double seconds)
 {
 	uint64_t ns = (uint64_t)at->tv_nsec + (uint64_t)(seconds * 1e9);
@@ -208,7 +208,7 @@ static void sleep_until(struct timespec *at, double seconds)
 		;
 }
 
-/* A file of histograms that one before has left, or none, is as good as none. */
+/* If the histograms are missing, or a former quoitd left them, the reading has none. */
 static int read_once(const struct stat *s, struct reading *ret)
 {
 	const struct counters_origin *origin = &ret->totals.origin;
@@ -222,7 +222,7 @@ static int read_once(const struct stat *s, struct reading *ret)
 	return 0;
 }
 
-/* That it does not move is said once each time. */
+/* Each time that quoitd stops moving, this is said once. */
 static int follow(struct stat *s, struct reading *reading)
 {
 	const struct reading *from = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_top.c - `quoit top`: cores, nodes and sessions, again and again */
+/* cmd_top.c - `quoit top`: show cores, nodes and sessions, again and again */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ struct top {
 	struct follow f;
 	struct machine m;
 	struct view v;
-	unsigned long left; /* readings; 0: for ever */
+	unsigned long left; /* readings; 0: without end */
 	bool batch, colour, mouse;
 	struct keys keys;
 };
@@ -123,9 +123,9 @@ static bool take_option(int opt, struct top *t)
 	}
 }
 
-/* ---- what is looked up ---- */
+/* ---- lookups ---- */
 
-/* What is shown, and what it is sorted by. */
+/* The columns that are shown or sorted by. */
 static struct column_choices in_use(const struct view_options *o)
 {
 	struct column_choices c = o->columns;
@@ -154,7 +154,7 @@ static int until(uint64_t deadline_ns)
 	return now < deadline_ns ? (int)((deadline_ns - now + 999999) / 1000000) : 0;
 }
 
-/* 0 or -errno: what was read before stays. */
+/* 0 or -errno; after an error the last reading stays. */
 static int read_all(struct top *t)
 {
 	struct column_choices c = in_use(&t->o);
@@ -176,8 +176,8 @@ static void read_again(struct top *t)
 }
 
 /*
- * The interval may be another one by now.  Behind the first reading the second comes soon: only two
- * have figures of the moment.
+ * When the next reading is due; asked again each time, since the user may change the interval.  The
+ * second reading follows the first soon, because only two readings give current figures.
  */
 static uint64_t next_reading(const struct top *t, bool first, uint64_t since)
 {
@@ -188,10 +188,10 @@ static uint64_t next_reading(const struct top *t, bool first, uint64_t since)
 	return since + (uint64_t)(seconds * 1e9);
 }
 
-/* Until `q`, or as many readings as asked for. */
+/* Run until `q`, or until there were as many readings as asked for. */
 static void show(struct top *t)
 {
-	bool first = true; /* what was read at the start: means since then */
+	bool first = true; /* the reading at the start, with means since then */
 
 	for (;;) {
 		uint64_t since = runtime_now_ns();
@@ -238,7 +238,7 @@ static int print(struct top *t)
 	}
 }
 
-/* Two for each session: as many as there may be. */
+/* Two descriptors for each session; so raise the limit to its maximum. */
 static void raise_limit(void)
 {
 	struct rlimit limit;

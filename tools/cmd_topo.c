@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_topo.c - `quoit topo`: what quoitd found on this machine, and what its reactors do */
+/* cmd_topo.c - `quoit topo`: show the machine as quoitd found it, and what its reactors do */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct args_command command = {
 	"figures: WORK and POLL are percent of quoitd's lifetime.  '-': not known.",
 	options};
 
-/* Everything is text for a terminal: what is not printable becomes '?'. */
+/* Everything is text for a terminal: each character that is not printable becomes '?'. */
 static void make_printable(char *text)
 {
 	for (; *text; text++)
@@ -111,7 +111,7 @@ static bool print_json(const char *text, const struct counters_totals *totals,
 					   "counters", daemon_json(totals), "reactors", reactors));
 }
 
-/* Of more than one node, else there was nothing to choose. */
+/* Has the machine several nodes?  Else there was no node to choose. */
 static bool has_nodes(const struct counters_totals *totals)
 {
 	for (unsigned i = 1; i < totals->reactors; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_trace.c - `quoit trace`: record what happens to jobs, and convert such a recording */
+/* cmd_trace.c - `quoit trace`: record what happens to jobs, and convert recordings */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - columns chosen, sorted by and printed */
+/* columns.c - choose columns, sort by them, and print them */
 #include "columns.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "suggest.h"
 
-/* Where a column comes from: a counter's number is below all of these. */
+/* The source of a column.  A counter's number is less than all of these. */
 enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA, LEGS };
 
 static const struct {
@@ -35,7 +35,7 @@ const char *columns_key(enum column column)
 	return columns[column].key;
 }
 
-/* Of a percentage and a flow the key itself says the unit in short: not here. */
+/* A short unit in the key, a '%' before it or a '/s' behind it, is replaced by the full one. */
 void columns_json_key(enum column column, char *ret, size_t size)
 {
 	static const char *const units[] = {
@@ -212,7 +212,7 @@ void columns_sort(const struct column_choices *by, struct session_row *rows, siz
 
 /* ---- printing ---- */
 
-/* As ps has it: the hour of today, else the day. */
+/* The time as ps shows it: the hour if it was today, else the day. */
 static void clock_text(uint64_t boot_ns, uint64_t now_ns, char *ret, size_t size)
 {
 	time_t now = time(NULL), then = now - (time_t)((now_ns - boot_ns) / 1000000000u);

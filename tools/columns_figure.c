@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns_figure.c - what is known of a column in one session */
+/* columns_figure.c - the figure of a column in one session */
 #include <stdio.h>
 
 #include "columns.h"
@@ -16,7 +16,7 @@ static void set_text(struct figure *f, const char *text)
 	snprintf(f->text, sizeof f->text, "%s", text);
 }
 
-/* A time that is longer is nobody's. */
+/* A longer time is not possible: it comes from a damaged file. */
 #define LONGEST_NS 1e18
 
 static void set_state(struct figure *f, const struct session_row *row)
@@ -48,7 +48,7 @@ static void set_wait(struct figure *f, const struct counters_session *s)
 		set_text(f, "data");
 }
 
-/* For how long it is open; 0: not known, as once its daemon is dead. */
+/* How long the session is open; 0: not known, as when its daemon is dead. */
 static uint64_t lifetime_ns(const struct session_row *row)
 {
 	return row->daemon_lives && row->s.opened_ns < row->now_ns ? row->now_ns - row->s.opened_ns
@@ -68,7 +68,7 @@ double columns_span_ns(const struct session_row *row)
 	return (double)(to.value - row->before->value[QUOIT_SESSION_AS_OF].value) * 1e9 / hz;
 }
 
-/* A sum of ticks or events, per time. */
+/* The growth of a sum of ticks or events, divided by the time. */
 static void set_mean(struct figure *f, const struct session_row *row, unsigned counter,
 		     double times)
 {
@@ -76,13 +76,13 @@ static void set_mean(struct figure *f, const struct session_row *row, unsigned c
 	uint64_t from = row->before ? row->before->value[counter].value : 0;
 	double span = columns_span_ns(row);
 
-	/* Nothing is nothing in whatever time. */
+	/* Without growth the mean is 0, even if the time is 0. */
 	f->known = to.known && span >= 0 && (to.value == from || (to.value > from && span > 0));
 	if (f->known && to.value > from)
 		f->real = times * (double)(to.value - from) / span;
 }
 
-/* What becomes of a counter. */
+/* Compute the figure from a counter. */
 static void set_counter(struct figure *f, const struct session_row *row, enum column column)
 {
 	unsigned from = columns_counter(column);

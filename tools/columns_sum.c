@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns_sum.c - what is known of a column in several sessions together */
+/* columns_sum.c - the figure of a column in several sessions together */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@ static enum together kind_of(enum column column)
 	switch (column) {
 	case COLUMN_OF_SQ_MOST:
 	case COLUMN_OF_CQ_MOST:
-	case COLUMN_OF_BUSY: /* of the time: at least so much */
+	case COLUMN_OF_BUSY: /* of the time: all together were busy for at least this part */
 	case COLUMN_OF_STALLED:
 		return LARGEST;
-	case COLUMN_OF_PEAK: /* they had it at different times */
+	case COLUMN_OF_PEAK: /* the sessions had their peaks at different times */
 		return SAME;
 	case COLUMN_OF_RSS:
 	case COLUMN_OF_PSS:
@@ -27,7 +27,7 @@ static enum together kind_of(enum column column)
 	}
 }
 
-/* Is it the first of its process among these? */
+/* Is this row the first of its process among these? */
 static bool is_first(const struct session_row *rows, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -49,7 +49,7 @@ static bool is_same(const struct figure *a, const struct figure *b)
 	       !(a->real > b->real) && !strcmp(a->text, b->text);
 }
 
-/* What the busiest of them is. */
+/* The state of the busiest session. */
 static void set_state(const struct session_row *rows, size_t count, struct figure *ret)
 {
 	static const char *const states[] = {"running", "queued", "idle", "closed"};

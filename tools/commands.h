@@ -4,8 +4,8 @@
 #define QUOIT_TOOLS_COMMANDS_H
 
 /*
- * argv[0] is the subcommand's own name.  They print, and return the exit status:
- * 0 done, 1 failed or nothing to show, 2 the command line makes no sense.
+ * argv[0] is the subcommand's own name.  Each function prints, and returns the exit status: 0:
+ * done; 1: failed, or nothing to show; 2: the command line makes no sense.
  */
 int cmd_bench(int argc, char **argv);
 int cmd_config(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - requests on quoitd's control socket that need no session */
+/* control.c - send requests on quoitd's control socket that need no session */
 #include "control.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static void say_silent(int error, char text[CONTROL_TEXT_BYTES])
 {
-	if (error == EAGAIN) /* of a receive, or a connection, with a time */
+	if (error == EAGAIN) /* the time limit of a receive or a connection */
 		snprintf(text, CONTROL_TEXT_BYTES,
 			 "quoitd does not answer: nothing for %d s, it may be stopped or stuck",
 			 REPLY_MS / 1000);

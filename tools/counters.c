@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.c - read counter files (quoit/stats.h) that somebody else wrote */
+/* counters.c - read the counter files of a quoitd (quoit/stats.h) */
 #include "counters.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct bytes {
 	size_t size;
 };
 
-/* Copy out of the file; false: it is not all there. */
+/* Copy out of the file; false: the file ends before. */
 static bool take(struct bytes file, size_t offset, void *to, size_t size)
 {
 	if (offset > file.size || size > file.size - offset)
@@ -40,7 +40,7 @@ static bool take(struct bytes file, size_t offset, void *to, size_t size)
 
 /* ---- labels and values ---- */
 
-/* Which of our counters has this label; count: none. */
+/* The index of our counter with this label; count: none has it. */
 static unsigned find_label(const char label[QUOIT_LABEL_BYTES],
 			   const char (*labels)[QUOIT_LABEL_BYTES], unsigned count)
 {
@@ -57,7 +57,7 @@ static bool take_values(struct bytes file, size_t label_at, size_t value_at, uns
 			struct counter *ret)
 {
 	const size_t label_bytes = (size_t)given * QUOIT_LABEL_BYTES;
-	bool ours; /* nearly always: a file of our own version */
+	bool ours; /* true for nearly all files: they are of our own version */
 
 	if (label_at > file.size || label_bytes > file.size - label_at)
 		return false;
@@ -137,7 +137,7 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + QUOIT_LINE - 1) / QUOIT_LINE * QUOIT_LINE;
 }
 
-/* Where blocks with so many counters are: one behind the other, on lines of their own. */
+/* The bytes of one block: blocks follow each other, each on lines of its own. */
 static size_t block_bytes(size_t head, unsigned counters)
 {
 	return whole_lines(head + counters * sizeof(uint64_t));
@@ -221,7 +221,7 @@ int counters_parse_totals(const void *bytes, size_t size, struct counters_totals
 
 /* ---- files ---- */
 
-/* A regular file; O_NONBLOCK: somebody may have put a FIFO there. */
+/* Open a regular file; O_NONBLOCK, because a FIFO may lie there instead. */
 static int open_file(int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -236,7 +236,7 @@ static int open_file(int directory, const char *name)
 	return fd;
 }
 
-/* All of it, from its start, by one call: where that ends, so does a regular file. */
+/* Read the whole file by one call: a shorter result means the end of a regular file. */
 static int64_t read_all(int fd, void *buffer, size_t size)
 {
 	ssize_t n = pread(fd, buffer, size, 0);
@@ -266,7 +266,8 @@ bool counters_session_number(const char *name, uint64_t *ret)
 	if (sscanf(name, "session.%20" SCNu64, ret) != 1)
 		return false;
 	snprintf(again, sizeof again, QUOIT_STATS_SESSION, (unsigned long long)*ret);
-	return !strcmp(name, again); /* one file a number, without signs and zeros */
+	/* one file for each number: a sign or a leading zero is refused */
+	return !strcmp(name, again);
 }
 
 bool counters_is_of(const struct counters_session *s, const struct counters_totals *t)
@@ -282,7 +283,7 @@ int counters_open_session(int directory, uint64_t session)
 	return open_file(directory, name);
 }
 
-/* Its magic comes last. */
+/* quoitd writes the magic last. */
 static bool is_being_made(const char *file, int64_t size)
 {
 	uint64_t magic = 1;
@@ -298,8 +299,10 @@ int counters_reread_session(int fd, uint64_t session, struct counters_session *r
 	int64_t n = read_all(fd, buffer, sizeof buffer);
 
 	if (!n || is_being_made(buffer, n))
-		return -ENOENT; /* the session is over, and its file was emptied; or not there yet
-				 */
+		/*
+		 * the session has ended, and its file was emptied; or the file is not complete yet
+		 */
+		return -ENOENT;
 	if (n > 0)
 		n = counters_parse_session(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)

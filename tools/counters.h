@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.h - read counter files (quoit/stats.h) that somebody else wrote.
+ * counters.h - read the counter files of a quoitd (quoit/stats.h).
  *
- * The bytes are hostile: magic, version and every size are checked, numbers of
- * entries are clamped, counters go by their label, so that those of another version
- * are skipped, and those that are missing are not known.  The parsers are pure and
- * are fuzzed (tests/fuzz/fuzz_counters.c).
+ * The bytes are hostile.  Magic, version and every size are checked, and numbers of entries are
+ * clamped.  Counters are found by their labels: counters of another version are skipped, and
+ * missing ones are not known.  The parsers are pure and are fuzzed (tests/fuzz/fuzz_counters.c).
  */
 #ifndef QUOIT_TOOLS_COUNTERS_H
 #define QUOIT_TOOLS_COUNTERS_H
@@ -24,7 +23,7 @@ struct counter {
 struct counters_origin {
 	uint32_t daemon_pid, pid_namespace;
 	uint64_t tsc_hz;     /* 0: not known */
-	uint64_t started_ns; /* CLOCK_BOOTTIME, as all *_ns here */
+	uint64_t started_ns; /* CLOCK_BOOTTIME, like all *_ns here */
 };
 
 struct counters_session {
@@ -58,32 +57,37 @@ struct counters_totals {
 };
 
 /*
- * Parse a file's bytes (any alignment).  0; -EBADMSG: not such a file, or one that
- * contradicts itself; -EPROTONOSUPPORT: of another version.
+ * Parse a file's bytes, at any alignment.  0; -EBADMSG: it is not such a file, or it contradicts
+ * itself; -EPROTONOSUPPORT: it is of another version.
  */
 int counters_parse_session(const void *bytes, size_t size, struct counters_session *ret);
 int counters_parse_totals(const void *bytes, size_t size, struct counters_totals *ret);
 
 /*
- * Read and parse a file of a directory.  -errno of open and read as well; -EBADMSG
- * also for what is no regular file, or far too large.
+ * Read and parse a file of a directory.  Errors also of open and read; -EBADMSG also for a file
+ * that is not regular, or far too large.
  */
 int counters_read_session(int directory, uint64_t session, struct counters_session *ret);
 int counters_read_totals(int directory, struct counters_totals *ret);
 
-/* Is it a session of the daemon with these totals, or was it left by one before? */
+/*
+ * Does the session belong to the daemon with these totals, or did a former daemon leave its file?
+ */
 bool counters_is_of(const struct counters_session *s, const struct counters_totals *t);
 
 /* Is this the name of a session's file? */
 bool counters_session_number(const char *name, uint64_t *ret);
 
-/* To read a session's file again and again: a descriptor or -errno; what is there now. */
+/*
+ * To read a session's file again and again: open it (a descriptor or -errno), and read its present
+ * contents.
+ */
 int counters_open_session(int directory, uint64_t session);
 int counters_reread_session(int fd, uint64_t session, struct counters_session *ret);
 
 /*
- * Read a whole regular file of at most `size` bytes; the length or a negative errno.
- * A copy, not a mapping: a file that its writer cuts short cannot end us with SIGBUS.
+ * Read a whole regular file of at most `size` bytes; returns the length or a negative errno.  It
+ * copies, and does not map: if the writer truncates the file, a mapping would end us with SIGBUS.
  */
 int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon_state.c - is a quoitd there, does it move, and what a tool says where it does not */
+/* daemon_state.c - find out whether a quoitd is there and moves, and say so if it does not */
 #include "daemon_state.h"
 
 #include <errno.h>
@@ -29,11 +29,11 @@ const char *daemon_state_word(enum daemon_state state)
 	return words[state];
 }
 
-/* ---- who listens ---- */
+/* ---- listeners ---- */
 
 /*
- * A line of /proc/net/unix: "address: references protocol flags type state inode path".  Anybody
- * may bind any path, so that these are compared and not looked up.
+ * A line of /proc/net/unix: "address: references protocol flags type state inode path".  Any user
+ * may bind any path, so paths are compared as text and not looked up.
  */
 static bool is_listener(const char *line, const char *const *paths)
 {
@@ -137,7 +137,7 @@ void daemon_state_check_version(const char *command, const char *socket)
 	free(t);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 bool daemon_state_warn(const char *command, enum daemon_state state,
 		       const struct counters_totals *totals)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* format.c - aligned columns, byte counts, names that may hold anything, JSON output */
+/* format.c - print aligned columns, byte counts, names with any bytes, and JSON */
 #include "format.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 /* ---- cells ---- */
 
-/* Takes the text, NULL: there was no memory for it. */
+/* Takes the text over; NULL: there was no memory for it. */
 static void append(struct format_table *t, char *text)
 {
 	if (text && t->used == t->room) {
@@ -69,7 +69,7 @@ void format_bytes(uint64_t bytes, char *ret, size_t size)
 
 void format_flow(double bytes_per_second, char *ret, size_t size)
 {
-	const double most = 1e19; /* whatever a damaged file says */
+	const double most = 1e19; /* a damaged file may contain any value */
 
 	format_bytes((uint64_t)(bytes_per_second < most ? bytes_per_second : most), ret, size);
 }
@@ -129,7 +129,7 @@ static int width_of(const struct format_table *t, unsigned column, bool headers)
 	return (int)width;
 }
 
-/* The last column is not padded: no line ends with blanks. */
+/* The last column is not padded, so that no line ends with blanks. */
 static int add_cell(const struct format_table *t, unsigned column, int width, const char *text,
 		    char *line, size_t room)
 {
@@ -140,7 +140,7 @@ static int add_cell(const struct format_table *t, unsigned column, int width, co
 	return snprintf(line, room, "%*s%s", width, text, last ? "" : " ");
 }
 
-/* One row of cells; the titles where `cells` is NULL. */
+/* Print one row of cells; the titles if `cells` is NULL. */
 static void print_line(const struct format_table *t, const int *width, char *const *cells,
 		       char *line, size_t room)
 {

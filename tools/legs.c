@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* legs.c - a session's legs and operations */
+/* legs.c - read and evaluate a session's legs and operations */
 #include "legs.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ const char *legs_label(unsigned leg)
 
 /* ---- reading ---- */
 
-/* Its head, as far as the labels. */
+/* Check the file's head, as far as the labels. */
 static int check(const struct quoit_session_legs *head, size_t size)
 {
 	const size_t labels_at = offsetof(struct quoit_session_legs, label);
@@ -49,7 +49,7 @@ static int check(const struct quoit_session_legs *head, size_t size)
 	return 0;
 }
 
-/* Where the bytes of the operations are; 0: it does not say.  The file is checked. */
+/* The offset of the operations' bytes; 0: the file has none.  The file has been checked. */
 static uint32_t bytes_at(const struct quoit_session_legs *head, const uint8_t *file)
 {
 	const size_t labels_at = offsetof(struct quoit_session_legs, label);
@@ -57,7 +57,7 @@ static uint32_t bytes_at(const struct quoit_session_legs *head, const uint8_t *f
 	const size_t bytes = head->operations * sizeof(uint64_t);
 	uint32_t at;
 
-	/* Before, it had its operations there. */
+	/* an older file has its operations there */
 	if (said_at + sizeof at > head->header.header_bytes ||
 	    said_at + sizeof at > head->operations_at)
 		return 0;
@@ -82,7 +82,7 @@ static const struct legs_site *find_site(const struct legs *l, const char *name)
 	return NULL;
 }
 
-/* Places with one name are one; those that find no room are left out. */
+/* Sites of one name are joined; sites without room are left out. */
 static void add_site(struct legs *l, const struct quoit_site *from)
 {
 	struct legs_site one = {
@@ -167,7 +167,7 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 	return 0;
 }
 
-/* A session's file in memory, to be freed by the caller; how many bytes, or -errno. */
+/* Read a session's file into memory, which the caller frees; returns its bytes, or -errno. */
 static int64_t read_file(int directory, uint64_t session, char **ret)
 {
 	char name[32];
@@ -178,7 +178,7 @@ static int64_t read_file(int directory, uint64_t session, char **ret)
 	if (!*ret)
 		return -ENOMEM;
 	n = counters_read_file(directory, name, *ret, MOST_BYTES);
-	return n ? n : -ENOENT; /* the session is over, and its file was emptied */
+	return n ? n : -ENOENT; /* the session has ended, and its file was emptied */
 }
 
 int legs_read(int directory, uint64_t session, struct legs *ret)
@@ -220,7 +220,7 @@ int legs_read_sites(int directory, uint64_t session,
 	return (int)n;
 }
 
-/* ---- what they say ---- */
+/* ---- evaluation ---- */
 
 static uint64_t less(uint64_t to, uint64_t from)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* limit.c - what limits a session */
+/* limit.c - find what limits a session */
 #include "limit.h"
 
 #include <stdio.h>
 
 #include "format.h"
 
-/* A ring that is empty for longer is what limits its session. */
+/* If a session is empty for a larger part of the time, its client limits it. */
 #define MOSTLY_EMPTY 50.0
 
 static const char *const words[] = {
@@ -35,7 +35,7 @@ const char *limits_operation(unsigned operation)
 
 /* ---- finding it ---- */
 
-/* Of all time, in percent; negative: not known. */
+/* A counter's growth in percent of the time; negative: not known. */
 static double percent(const struct counters_session *s, const struct counters_session *before,
 		      unsigned counter, double span_ns)
 {
@@ -50,8 +50,9 @@ static double percent(const struct counters_session *s, const struct counters_se
 }
 
 /*
- * How much of the time it has had something to do, at most: open jobs; jobs that ran at their
- * fetch, of which their cost tells; SQEs that waited for it, as many at a time as there ever were.
+ * At most how much of the time the session had work: time with open jobs; the cost of jobs that ran
+ * at their fetch; and the time that SQEs waited for fetch, divided by the most that waited at a
+ * time.
  */
 static double busy_percent(const struct counters_session *s, const struct counters_session *before,
 			   const struct legs *l, double span_ns)
@@ -84,7 +85,7 @@ static void find_operation(const struct legs *l, struct limits *ret)
 	ret->operation_percent = all > 0 ? 100 * most / all : 0;
 }
 
-/* The leg that had most of the jobs' time. */
+/* Find the leg that took most of the jobs' time. */
 static void find_leg(const struct legs *l, struct limits *ret)
 {
 	static const struct {
@@ -125,7 +126,7 @@ void limits_find(const struct counters_session *s, const struct counters_session
 	}
 }
 
-/* ---- saying it ---- */
+/* ---- texts ---- */
 
 void limits_text(const struct limits *limits, char *ret, size_t size)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.h - what limits a session: where the time of its jobs goes.  Pure.
+ * limit.h - find what limits a session: where the time of its jobs goes.  Pure.
  *
- * A session that has nothing open most of the time is limited by its client.  Else the leg on which
- * its jobs spent most of their time until their end names the limit: jobs times time, as the
- * samples say (J. Little).  What a CQE waits for its client holds up nobody before the CQ is full,
- * and then it is the SQEs that wait.
+ * If a session is empty most of the time, its client limits it.  Otherwise the limit is the leg on
+ * which its jobs spent most of their time until their end: jobs times time, by the samples
+ * (Little's law).  A CQE that waits for its client delays no job until the CQ is full; then SQEs
+ * wait.
  */
 #ifndef QUOIT_TOOLS_LIMIT_H
 #define QUOIT_TOOLS_LIMIT_H
@@ -14,38 +14,38 @@
 #include "legs.h"
 
 enum limit {
-	LIMIT_UNKNOWN, /* nothing has been timed */
-	LIMIT_CLIENT,  /* it has nothing open */
+	LIMIT_UNKNOWN, /* no job has been timed */
+	LIMIT_CLIENT,  /* the client: no job is open */
 	LIMIT_FETCH,   /* SQEs wait to be fetched */
 	LIMIT_DATA,    /* jobs wait for each other */
-	LIMIT_MEMORY,  /* for bytes */
-	LIMIT_TURN,    /* for cores, or a device */
-	LIMIT_RUN,     /* they run */
+	LIMIT_MEMORY,  /* jobs wait for memory */
+	LIMIT_TURN,    /* jobs wait for cores, or a device */
+	LIMIT_RUN,     /* jobs run */
 };
 
 struct limits {
 	enum limit by;
-	double percent;           /* of the jobs' time, or for the client, of all time */
-	double memory_percent;    /* time with jobs that waited for bytes */
-	unsigned operation;       /* which ran for longest; QUOIT_OP_NR: none */
-	double operation_percent; /* of the time that all ran */
-	double p50_ns, p99_ns;    /* from fetch to end; not above 0: not known */
+	double percent;           /* of the jobs' time; LIMIT_CLIENT: of all time */
+	double memory_percent;    /* of all time: time with jobs that waited for memory */
+	unsigned operation;       /* the one that ran longest; QUOIT_OP_NR: none */
+	double operation_percent; /* of the time that all operations ran */
+	double p50_ns, p99_ns;    /* from fetch to end; 0 or less: not known */
 };
 
 /*
- * Of a session, between two readings that lie span_ns apart (not above 0: that is not known);
- * before NULL: since it was opened.  l: what the legs have had in that time.
+ * Find the limits of a session between two readings that lie span_ns apart (0 or less: not known);
+ * before NULL: since it was opened.  l: the legs of that time.
  */
 void limits_find(const struct counters_session *s, const struct counters_session *before,
 		 const struct legs *l, double span_ns, struct limits *ret);
 
-/* "data"; "" where it is not known. */
+/* A word such as "data"; "" if the limit is not known. */
 const char *limits_word(enum limit by);
 
-/* An operation as ops.def calls it. */
+/* The operation's name in ops.def. */
 const char *limits_operation(unsigned operation);
 
-/* A sentence for people, of this session; and a second one, "" if there is nothing to add. */
+/* A sentence about this session for people; and a second one, "" if there is nothing to add. */
 void limits_text(const struct limits *limits, char *ret, size_t size);
 void limits_detail(const struct limits *limits, const struct counters_session *s, char *ret,
 		   size_t size);

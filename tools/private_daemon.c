@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* private_daemon.c - a quoitd of our own, that ends when we do */
+/* private_daemon.c - run a quoitd of our own that ends when we do */
 #include "private_daemon.h"
 
 #include <dirent.h>
@@ -26,19 +26,19 @@
 #define CANNOT_EXEC  127
 
 /*
- * Far more than it needs to start, also with a device whose driver nobody has used yet (up to its
- * --start-ms), or to end, also under a sanitizer; beyond it hangs.
+ * Far longer than quoitd needs to start, even with a device whose driver is used for the first time
+ * (up to its --start-ms), or to end, even with a sanitizer.  After this time it hangs.
  */
 #define START_PATIENCE_MS 90000
 #define END_PATIENCE_MS   30000
 
-/* Where the kernel does not say that a process has ended, it is looked at so often. */
+/* If the kernel cannot signal a process's end (no pidfd), the keeper checks this often. */
 #define LOOK_MS 50
 
 bool private_daemon_beside(const char *name, char ret[static PATH_MAX])
 {
 	static const char *const places[] = {"", "../libexec/quoit/"};
-	const char *started_as = (const char *)getauxval(AT_EXECFN); /* where there is no /proc */
+	const char *started_as = (const char *)getauxval(AT_EXECFN); /* if there is no /proc */
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	const char *folder;
@@ -59,7 +59,7 @@ bool private_daemon_beside(const char *name, char ret[static PATH_MAX])
 
 /* ---- the directory ---- */
 
-/* Where it may be: the value of a variable, or a folder that there is everywhere. */
+/* A place for the directory: the value of a variable, or a folder that always exists. */
 struct place {
 	const char *variable, *folder;
 	int err;
@@ -88,8 +88,8 @@ static void say_no_place(const struct place *places, size_t count)
 }
 
 /*
- * In a batch job the first variable may be that of the machine, or the user, that submitted it.
- * Cleaners leave the folder alone, wherever it is: quoitd keeps it locked.
+ * In a batch job the first variable may be the value of another machine, or of the user that
+ * submitted it.  Cleaners leave the folder alone, wherever it is: quoitd keeps it locked.
  */
 static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 {
@@ -111,7 +111,7 @@ static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 	return -ENOENT;
 }
 
-/* quoitd clears up behind itself; what is left is that of one that was killed. */
+/* quoitd removes its files at its end; files are left only if it was killed. */
 static void remove_directory(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -127,7 +127,7 @@ static void remove_directory(const char *path)
 
 /* ---- quoitd ---- */
 
-/* `more` are ours, which win. */
+/* `more` are our own options, which override the others. */
 static void exec_daemon(const char *const *options, const char *const *more)
 {
 	const char *argv[MOST_OPTIONS + 6] = {"quoitd", "--log=warning"};
@@ -169,7 +169,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != keeper || null < 0)
 		_exit(CANNOT_EXEC);
-	quoit_service_leave(environ); /* our program's is not for it to answer */
+	quoit_service_leave(environ); /* the program's service manager is not quoitd's */
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);
@@ -179,7 +179,10 @@ static void become_daemon(const char *socket, const char *const *options, int re
 
 /* ---- the keeper ---- */
 
-/* A lifeline's other end, another keeper's or our own, open in us would never end. */
+/*
+ * If we kept the other end of a lifeline open, another keeper's or our own, that lifeline would
+ * never end.
+ */
 static void close_all_but(int a, int b)
 {
 	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
@@ -196,10 +199,13 @@ static bool has_ended(pid_t daemon)
 	return waitid(P_PID, (id_t)daemon, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid;
 }
 
-/* Until quoitd has ended, the lifeline (if it is not negative), or the time (negative: none). */
+/*
+ * Wait until quoitd has ended, the lifeline has (negative: none), or the time is over (negative: no
+ * limit).
+ */
 static void await(pid_t daemon, int pidfd, int lifeline, int most_ms)
 {
-	/* What is negative is passed over. */
+	/* poll() ignores negative descriptors. */
 	struct pollfd fds[] = {{.fd = lifeline, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 	uint64_t end = runtime_now_ns() + (uint64_t)(most_ms < 0 ? 0 : most_ms) * 1000000;
 
@@ -207,7 +213,10 @@ static void await(pid_t daemon, int pidfd, int lifeline, int most_ms)
 		(void)poll(fds, 2, most_ms < 0 && pidfd >= 0 ? -1 : LOOK_MS);
 }
 
-/* Until quoitd has ended, or our parent wants it to; then it is told to, and made to. */
+/*
+ * Wait until quoitd has ended, or our parent wants it to end; then ask it to end, and at last kill
+ * it.
+ */
 static void await_end(pid_t daemon, int lifeline)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, daemon, 0);
@@ -215,7 +224,7 @@ static void await_end(pid_t daemon, int lifeline)
 	await(daemon, pidfd, lifeline, -1);
 	(void)kill(daemon, SIGTERM);
 	await(daemon, pidfd, -1, END_PATIENCE_MS);
-	(void)kill(daemon, SIGKILL); /* it is not waited for yet, so its number is its own */
+	(void)kill(daemon, SIGKILL); /* its PID cannot have been reused: it is not reaped yet */
 }
 
 static void keep(const char *directory, const char *socket, const char *const *options,
@@ -228,8 +237,11 @@ static void keep(const char *directory, const char *socket, const char *const *o
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	close_all_but(lifeline, ready_fd);
-	/* Ctrl-C is for the program, not for its daemon.  And of a session's own the kernel makes a
-	 * group for its scheduler, where there are no control groups: as much for us as for it. */
+	/*
+	 * A session of its own: Ctrl-C is for the program, not for its daemon.  And the scheduler
+	 * makes a group for it where there are no control groups, which gets as much CPU time as
+	 * ours.
+	 */
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "quoit-keeper");
 	self = getpid();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - what /proc says about processes that a counter file names */
+/* process.c - find out what /proc says about the processes in counter files */
 #include "process_private.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* /proc counts starts in hundredths of a second, and rounds. */
+/* /proc gives start times in hundredths of a second, rounded. */
 #define START_SLACK_S 0.02
 
-/* libproc2 looks up no more at a time. */
+/* The most processes that libproc2 looks up at a time. */
 #define AT_A_TIME 255u
 
-/* ---- where ---- */
+/* ---- PID namespace ---- */
 
 bool process_is_here(uint32_t pid_namespace)
 {
-	static uint32_t ours; /* which stays the same one */
+	static uint32_t ours; /* it never changes */
 	struct stat st;
 
 	if (!ours && stat("/proc/self/ns/pid", &st) == 0)
@@ -45,7 +45,7 @@ enum item {
 static enum pids_item items[ITEM_NR] = {
 	[ITEM_PID] = PIDS_ID_PID,   [ITEM_STATE] = PIDS_STATE,   [ITEM_START] = PIDS_TIME_START,
 	[ITEM_PAGES] = PIDS_RSS,    [ITEM_MINOR] = PIDS_FLT_MIN, [ITEM_MAJOR] = PIDS_FLT_MAJ,
-	[ITEM_PSS] = PIDS_SMAP_PSS, /* asked for only when it is needed: it is the last */
+	[ITEM_PSS] = PIDS_SMAP_PSS, /* the last item, so that it can be left out */
 };
 
 static bool is_it(struct pids_stack *found, struct pids_info *info, uint64_t by_ns)
@@ -81,7 +81,7 @@ static void look_at(struct pids_info *info, struct process *const *list, size_t 
 	int known = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (list[i]->pid) /* 0, one of another namespace, would end the list */
+		if (list[i]->pid) /* 0, a process of another namespace, would end the list */
 			pid[known++] = list[i]->pid;
 	fetch = known ? procps_pids_select(info, pid, known, PIDS_SELECT_PID) : NULL;
 	for (int i = 0; fetch && i < fetch->counts->total; i++)
@@ -92,7 +92,7 @@ static void look_at(struct pids_info *info, struct process *const *list, size_t 
 
 /* ---- nodes ---- */
 
-/* A mapping's line: ... N0=12 N1=3 kernelpagesize_kB=4 */
+/* Parse a mapping's line: ... N0=12 N1=3 kernelpagesize_kB=4 */
 static void add_mapping(struct process *p, char *line)
 {
 	const char *size = strstr(line, "kernelpagesize_kB=");
@@ -125,7 +125,7 @@ static void look_at_nodes(struct process *p)
 	fclose(file);
 }
 
-/* All of them, by one call for each AT_A_TIME. */
+/* Look at all of them, by one call for each AT_A_TIME. */
 static void look_at_all(struct process *const *list, size_t count, bool share)
 {
 	struct pids_info *info = NULL;
@@ -166,7 +166,7 @@ bool process_lives(uint32_t pid, uint64_t by_ns)
 	process_look(&list, 1, PROCESS_NEED_RESIDENT);
 	if (one.known)
 		return true;
-	/* A /proc may hide other users' processes (hidepid). */
+	/* A /proc with hidepid hides other users' processes. */
 	snprintf(path, sizeof path, "/proc/%u", pid);
 	return stat(path, &st) < 0 && kill((pid_t)pid, 0) < 0 && errno == EPERM;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_pages.c - ask for the pages of processes, and wait for no process that does not let go
+ * process_pages.c - read figures about processes' pages, without waiting for a process that blocks.
  *
  * The kernel takes the mmap lock of a process before it tells of its pages.  A process can hold its
- * own for ever (it lets a page fault wait for a file server of its own), and whoever asks then
- * waits with it.  So readers ask: children of this process, since only a process of its own can be
- * killed while it waits.  Each reads one process at a time, and one reader does all, unless it
- * waits:
+ * own lock for ever (it lets a page fault wait for a file server of its own), and a reader then
+ * waits, too.  So the reading is done by readers: children of this process, since only a separate
+ * process can be killed while it waits.  Each reads one process at a time, and one reader does all,
+ * unless it must wait:
  *
  *   after SLOW_MS     another reader starts, and the other processes of that user come last;
  *   after LIMIT_MS    from the start of all, processes of such users are not waited for any longer.
  *
- * Thus a user who makes this slow pays with figures of the own processes.
+ * So a user who delays the readers loses only figures of that user's own processes.
  */
 #include "process_private.h"
 
@@ -29,7 +29,7 @@
 #define SLOW_MS  20
 #define LIMIT_MS 600
 
-/* So many users can be slow at a time without the others' having to wait for the limit. */
+/* This many users can be slow at a time, and the others still need not wait for the limit. */
 #define READERS_MOST 32u
 
 #define NOBODY SIZE_MAX
@@ -47,16 +47,16 @@ struct look {
 	struct process *const *list;
 	size_t count;
 	unsigned needs;
-	uint8_t *state; /* enum state of each */
-	bool *is_slow;  /* a process of that one's user has taken longer than SLOW_MS */
-	size_t next;    /* no process before it waits that is not slow, */
-	size_t last;    /* nor any before this one */
+	uint8_t *state; /* enum state of each process */
+	bool *is_slow;  /* a process of its user has taken longer than SLOW_MS */
+	size_t next;    /* all processes before this one are read, or slow */
+	size_t last;    /* all processes before this one are read */
 	uint64_t limit_ms;
 	struct reader reader[READERS_MOST];
 	unsigned readers;
 };
 
-/* What a reader has found. */
+/* What a reader has read. */
 struct found {
 	bool share_known, nodes_known;
 	uint64_t share_bytes, node_bytes[PROCESS_NODES];
@@ -72,7 +72,7 @@ static uint64_t now_ms(void)
 
 /* ---- in a reader ---- */
 
-/* A terminal's signals are for the command, which has handlers that would restore the screen. */
+/* A terminal's signals are for the command: our copies of its handlers would restore the screen. */
 static void become_reader(pid_t parent)
 {
 	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH, SIGHUP};
@@ -104,7 +104,7 @@ static void read_them(const struct look *l, int socket)
 
 /* ---- readers ---- */
 
-/* Killed ones that had not gone yet: a later look buries them. */
+/* Readers that were killed but had not ended: a later look reaps them. */
 static pid_t dying[4 * READERS_MOST];
 
 static void bury(pid_t pid)
@@ -131,7 +131,8 @@ static struct reader *start_reader(struct look *l)
 	*r = (struct reader){.socket = ends[0], .reads = NOBODY, .pid = fork()};
 	if (r->pid == 0) {
 		become_reader(parent);
-		for (unsigned i = 0; i <= l->readers; i++) /* or they would see no end */
+		/* otherwise the readers would never see the end */
+		for (unsigned i = 0; i <= l->readers; i++)
 			close(l->reader[i].socket);
 		read_them(l, ends[1]);
 		_exit(0);
@@ -155,9 +156,9 @@ static void end_reader(struct look *l, struct reader *r)
 	*r = l->reader[--l->readers];
 }
 
-/* ---- who is next ---- */
+/* ---- which process is next ---- */
 
-/* The next one that waits: those of slow users come last.  NOBODY: there is none. */
+/* The next process to read; those of slow users come last.  NOBODY: there is none. */
 static size_t choose(struct look *l)
 {
 	while (l->next < l->count && (l->state[l->next] != WAITS || l->is_slow[l->next]))
@@ -178,7 +179,7 @@ static void hand_out(struct look *l, struct reader *r, size_t index)
 		end_reader(l, r);
 }
 
-/* To the first reader at rest; a new one begins where all others wait for slow ones. */
+/* Give it to the first idle reader; start a new one if all readers wait for slow processes. */
 static void hand_out_more(struct look *l)
 {
 	size_t index = choose(l);
@@ -197,10 +198,11 @@ static void hand_out_more(struct look *l)
 	if (idle)
 		hand_out(l, idle, index);
 	else if (!l->readers)
-		l->state[index] = IS_DONE; /* there can be no reader: nothing is known of it */
+		/* no reader can be started: nothing is known of this process */
+		l->state[index] = IS_DONE;
 }
 
-/* ---- who is slow ---- */
+/* ---- slow users ---- */
 
 static void call_slow(struct look *l, uint32_t uid)
 {
@@ -208,7 +210,7 @@ static void call_slow(struct look *l, uint32_t uid)
 		l->is_slow[i] |= l->list[i]->uid == uid;
 }
 
-/* Nobody waits for processes of slow users any more. */
+/* Stop waiting for processes of slow users. */
 static void give_up_slow(struct look *l)
 {
 	for (unsigned i = l->readers; i-- > 0;)
@@ -219,7 +221,9 @@ static void give_up_slow(struct look *l)
 			l->state[i] = IS_DONE;
 }
 
-/* For so many milliseconds nothing changes but by a reader's answer; -1: nothing is left to read.
+/*
+ * The milliseconds during which only a reader's answer changes anything; -1: nothing is left to
+ * read.
  */
 static int judge(struct look *l)
 {
@@ -278,7 +282,8 @@ static void await_answers(struct look *l, int ms)
 			.events = POLLIN};
 	if (poll(answers, l->readers, ms) <= 0)
 		return;
-	for (unsigned i = l->readers; i-- > 0;) /* an ended one's place is the last one's */
+	/* the last reader takes the place of one that has ended */
+	for (unsigned i = l->readers; i-- > 0;)
 		if (answers[i].revents)
 			take(l, &l->reader[i]);
 }

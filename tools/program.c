@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c - a program that a subcommand runs: started, signalled, waited for */
+/* program.c - start, signal and await a program that a subcommand runs */
 #include "program.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ void program_block_signals(sigset_t *ret_signals, sigset_t *ret_before)
 	sigaddset(ret_signals, SIGTERM);
 	sigaddset(ret_signals, SIGHUP);
 	sigaddset(ret_signals, SIGQUIT);
-	sigaddset(ret_signals, SIGUSR1); /* these two are how batch systems ask for a checkpoint */
+	sigaddset(ret_signals, SIGUSR1); /* batch systems ask for a checkpoint by these two */
 	sigaddset(ret_signals, SIGUSR2);
 	sigaddset(ret_signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, ret_signals, ret_before);

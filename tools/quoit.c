@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* quoit.c - the `quoit` command: a table of subcommands gives dispatch and usage */
+/* quoit.c - the `quoit` command: one table of subcommands for dispatch and usage */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void usage(FILE *out)
 		"\n`quoit COMMAND --help` lists the options of one; `quoit` alone is `quoit ps`.\n");
 }
 
-/* As args_describe does for one command: for those who document all. */
+/* Like args_describe, but for all commands, for documentation. */
 static void describe(void)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -60,7 +60,7 @@ static int refuse(const char *word)
 	return 2;
 }
 
-/* What our parent may have left behind: no standard descriptors, children not reaped. */
+/* Mend what our parent may have left: closed standard descriptors, ignored SIGCHLD. */
 static void set_right(void)
 {
 	quoit_descriptors_open_standard();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rates.c - what happened between two readings of the totals */
+/* rates.c - compute rates between two readings of the totals */
 #include "rates.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ bool rates_are_of_one(const struct counters_totals *from, const struct counters_
 
 /* ---- one reactor ---- */
 
-/* By how much a counter has grown; one that has shrunk is somebody's garbage. */
+/* How much a counter has grown; a counter that has shrunk is damaged, and not known. */
 static struct counter grown(const struct counter *from, const struct counter *to)
 {
 	uint64_t before = from ? from->value : 0;
@@ -53,7 +53,7 @@ static struct counter grown(const struct counter *from, const struct counter *to
 
 struct between {
 	const struct counter *from, *to; /* a reactor's counters; from NULL: all zero */
-	double ticks, seconds;           /* that have passed for it; 0: none, or not known */
+	double ticks, seconds;           /* time that has passed for it; 0: none, or not known */
 };
 
 static struct between between(const struct counters_totals *from, const struct counters_totals *to,
@@ -86,7 +86,7 @@ static void set(struct rates *r, enum rate rate, bool known, double value)
 	r->value[rate] = known ? value : 0;
 }
 
-/* A reactor that has not told anything new has slept since. */
+/* If a reactor's counters are unchanged, it has slept meanwhile. */
 static void set_ratio(struct rates *r, enum rate rate, struct counter part, double whole,
 		      double times)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rates.h - what happened between two readings of the totals.  Pure.
+ * rates.h - compute rates between two readings of the totals.  Pure.
  *
- * How far a reactor's counters go, its heartbeat says: they are copied out now and then, and time
- * in which they were not is none in which nothing happened.
+ * A reactor's heartbeat says up to when its counters are current: the reactor copies them out now
+ * and then.  So time after the heartbeat does not count as idle.
  */
 #ifndef QUOIT_TOOLS_RATES_H
 #define QUOIT_TOOLS_RATES_H
@@ -12,9 +12,9 @@
 #include "timings.h"
 
 enum rate_kind {
-	RATE_COUNT,   /* how many there are */
-	RATE_SECOND,  /* how many a second */
-	RATE_MEAN,    /* how many on average */
+	RATE_COUNT,   /* a number of things */
+	RATE_SECOND,  /* events per second */
+	RATE_MEAN,    /* a mean number */
 	RATE_PERCENT, /* of the time */
 	RATE_TIME,    /* seconds */
 };
@@ -60,23 +60,24 @@ struct rates {
 };
 
 const char *rates_key(enum rate rate);
-const char *rates_json_key(enum rate rate); /* with its unit */
+const char *rates_json_key(enum rate rate); /* ends with the unit */
 enum rate_kind rates_kind(enum rate rate);
 const char *rates_help(enum rate rate);
 
-/* Are these readings of one daemon, so that the later one can be counted from the former? */
+/* Are these readings of one daemon, so that rates can be computed from them? */
 bool rates_are_of_one(const struct counters_totals *from, const struct counters_totals *to);
 
 /*
- * Of one reactor, and of all together, between two readings of one daemon; from NULL: since it has
- * started.  now_ns: CLOCK_BOOTTIME of the later reading; 0: not known, nor are means since then.
+ * Rates of one reactor, and of all together, between two readings of one daemon.  from NULL: since
+ * quoitd started; now_ns: CLOCK_BOOTTIME of the later reading; 0: not known, and then means since
+ * the start are not known either.
  */
 void rates_of_reactor(const struct counters_totals *from, const struct counters_totals *to,
 		      unsigned reactor, uint64_t now_ns, struct rates *ret);
 void rates_of_all(const struct counters_totals *from, const struct counters_totals *to,
 		  uint64_t now_ns, struct rates *ret);
 
-/* Those that the histograms of the same readings say; reactor negative: of all. */
+/* Add the rates that come from the histograms of the same readings; reactor negative: of all. */
 void rates_add_timings(const struct timings *from, const struct timings *to, int reactor,
 		       struct rates *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.c - where quoitd is: the directory beside its socket, and is it alive */
+/* runtime.c - find quoitd's directory beside its socket, and find out whether quoitd lives */
 #include "runtime.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ int runtime_connect(const char *path, unsigned timeout_ms)
 	return err;
 }
 
-/* It has locked its totals, which goes with it.  Others could hold that lock after it. */
+/* quoitd holds a lock on its totals until its process ends; later another process may hold it. */
 static bool totals_are_locked(int directory)
 {
 	int fd = openat(directory, QUOIT_STATS_TOTALS,
@@ -99,7 +99,7 @@ double runtime_silence_s(const struct counters_totals *t, unsigned *ret_reactor)
 	*ret_reactor = 0;
 	for (unsigned i = 0; i < t->reactors; i++) {
 		const struct counter *alive = &t->reactor[i].value[QUOIT_REACTOR_ALIVE];
-		/* It may have been stopped before it told anything. */
+		/* quoitd may have been stopped before it wrote any counters. */
 		uint64_t told = alive->value ? alive->value : t->origin.started_ns;
 		double silent = alive->known && told < now ? (double)(now - told) / 1e9 : 0;
 

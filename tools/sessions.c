@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.c - the sessions of a quoitd, from their counter files alone */
+/* sessions.c - read the sessions of a quoitd from their counter files */
 #include "sessions.h"
 
 #include <dirent.h>
@@ -44,7 +44,7 @@ static int read_one(struct sessions *s, size_t *room, int directory, uint64_t nu
 		return add(s, room, &one);
 	if (err == -EACCES)
 		s->unreadable++;
-	else if (err != -ENOENT) /* closed since we read the directory */
+	else if (err != -ENOENT) /* -ENOENT: it was closed after we read the directory */
 		s->damaged++;
 	return 0;
 }
@@ -63,7 +63,7 @@ static int read_all(struct sessions *s, int directory)
 			close(fd);
 		return err;
 	}
-	rewinddir(dir); /* the descriptor that we have was perhaps read before */
+	rewinddir(dir); /* the descriptor may have been read before */
 	while (!err && (entry = readdir(dir)))
 		if (counters_session_number(entry->d_name, &number))
 			err = read_one(s, &room, directory, number);
@@ -125,7 +125,7 @@ void sessions_look_at_legs(struct session_row *rows, size_t count, int directory
 	for (size_t i = 0; legs && i < count; i++) {
 		struct session_row whole = rows[i];
 
-		whole.before = NULL; /* all since it was opened */
+		whole.before = NULL; /* everything since the session was opened */
 		if (legs_read(directory, whole.s.session, legs) == 0)
 			limits_find(&whole.s, NULL, legs, columns_span_ns(&whole), &rows[i].limits);
 	}

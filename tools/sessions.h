@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.h - the sessions of a quoitd, from their counter files alone */
+/* sessions.h - read the sessions of a quoitd from their counter files */
 #ifndef QUOIT_TOOLS_SESSIONS_H
 #define QUOIT_TOOLS_SESSIONS_H
 
@@ -13,16 +13,16 @@
 struct sessions {
 	struct session_row *list;
 	size_t count;
-	unsigned unreadable; /* other users' */
-	unsigned damaged;    /* no session counters of this version */
+	unsigned unreadable; /* files of other users */
+	unsigned damaged;    /* files without session counters of this version */
 	struct counters_totals totals;
 	enum daemon_state state;
 	bool daemon_lives; /* up or silent */
 };
 
 /*
- * Read the totals and all sessions that may be read, by their numbers.  0 or -errno: there are no
- * counters in this directory.  sessions_free it in either case.
+ * Read the totals, and all sessions that we may read, in the order of their numbers.  0 or -errno:
+ * the directory has no counters.  Call sessions_free in either case.
  */
 int sessions_read(int directory, struct sessions *ret);
 void sessions_free(struct sessions *s);
@@ -31,10 +31,12 @@ void sessions_free(struct sessions *s);
 void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *row, void *arg),
 		     void *arg);
 
-/* Look their processes up: bits of enum process_need.  In another PID namespace: nothing. */
+/*
+ * Look up their processes: bits of enum process_need.  In another PID namespace nothing is found.
+ */
 void sessions_look(struct sessions *s, unsigned needs);
 
-/* Look at the legs of sessions, in the directory that they were read from. */
+/* Read the legs of sessions, from the directory of the sessions. */
 void sessions_look_at_legs(struct session_row *rows, size_t count, int directory);
 
 /* Say on stderr what is wrong with the daemon or its files. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c - what users get of the cores, beside what they may by their shares */
+/* share.c - compare users' part of the cores with the part that their shares allow */
 #include "share.h"
 
 #include <time.h>
@@ -11,7 +11,7 @@
 
 #define LOOK_NS 500000000
 
-/* What a user got and wants; NULL: it has no session that can be read. */
+/* A user's sums; NULL: the user has no session that can be read. */
 static const struct user_sum *sum_of(const struct user_sums *sums, uint32_t uid)
 {
 	for (unsigned i = 0; i < user_sums_count(sums); i++)
@@ -25,7 +25,7 @@ static double ticks_of(const struct user_sum *one)
 	return one ? (double)one->counted[QUOIT_SESSION_CORE_TICKS].value : 0;
 }
 
-/* It had some of the cores, or has jobs that could have. */
+/* Did the user get core time, or have jobs that could have used some? */
 static bool is_active(const struct user_sum *one)
 {
 	return one &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* share.h - what users get of the cores, beside what they may by their shares */
+/* share.h - compare users' part of the cores with the part that their shares allow */
 #ifndef QUOIT_TOOLS_SHARE_H
 #define QUOIT_TOOLS_SHARE_H
 
@@ -15,14 +15,15 @@ struct reading {
 	double value;
 };
 
-/* While it was looked at. */
+/* Figures of the time of the look. */
 struct share_got {
-	struct reading cores;        /* on average */
-	struct reading gets_percent; /* of the time that all users had */
-	struct reading may_percent;  /* its share, of those of all who had or wanted some */
+	struct reading cores;        /* mean number */
+	struct reading gets_percent; /* of the time that all users got */
+	/* the user's share, in percent of the shares of all active users */
+	struct reading may_percent;
 };
 
-/* A user that quoitd has told of. */
+/* A user in quoitd's list. */
 struct listed {
 	struct quoit_user_reply user;
 	char where[CONTROL_TEXT_BYTES];
@@ -35,14 +36,14 @@ struct users_list {
 };
 
 /*
- * Look for half a second what these users get, by the counter files beside the socket.  What those
- * do not say stays unknown.
+ * Look for half a second what these users get, by the counter files beside the socket.  Figures
+ * that these do not have stay unknown.
  */
 void share_look(const char *socket, struct users_list *users);
 
 /*
- * By the sums of two readings so many ns apart.  all: there is no session that could not be read,
- * so that parts of a whole can be told.  Pure.
+ * Compute the figures from the sums of two readings that lie span_ns apart.  all: every session
+ * could be read, so that parts of the whole can be told.  Pure.
  */
 void share_count(const struct user_sums *sums, double span_ns, bool all, struct users_list *users);
 

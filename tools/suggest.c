@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* suggest.c - the valid word that a mistyped one was probably meant to be */
+/* suggest.c - suggest the valid word that a mistyped one was probably meant to be */
 #include "suggest.h"
 
 #include <limits.h>

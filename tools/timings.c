@@ -9,7 +9,8 @@
 #include "buckets.h"
 #include "counters.h"
 
-#define MOST_BYTES  (64u << 20) /* of 64 reactors, 8 devices and 1024 cores, three quarters */
+/* three quarters of this is what 64 reactors, 8 devices and 1024 cores need */
+#define MOST_BYTES  (64u << 20)
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
 
 #define LABEL(name, text) text,
@@ -18,7 +19,7 @@ static const char *const labels[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
 
 /* ---- reading ---- */
 
-/* Are so many of such a size, from there on, within the file? */
+/* Do `count` items of this size, from this offset on, lie within the file? */
 static bool is_in(const struct quoit_histograms *f, uint64_t at, uint64_t count, uint64_t bytes)
 {
 	uint64_t size = f->header.file_bytes;
@@ -91,7 +92,7 @@ bool timings_is_of(const struct timings *t, uint32_t daemon_pid, uint64_t starte
 	       t->head.header.started_ns >= started_ns;
 }
 
-/* ---- what is in it ---- */
+/* ---- contents ---- */
 
 static const uint8_t *at(const struct timings *t, uint64_t offset)
 {

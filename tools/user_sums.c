@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* user_sums.c - what users' sessions do, summed up by user */
+/* user_sums.c - sum up the counters of sessions by user */
 #include "user_sums.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@ struct kept {
 };
 
 struct user_sums {
-	struct counters_origin origin; /* of the quoitd of the last reading */
+	struct counters_origin origin; /* the quoitd of the last reading */
 	struct user_sum user[USER_SUMS_MOST];
 	unsigned users, left_out;
-	struct kept *kept; /* by their numbers */
+	struct kept *kept; /* in the order of their numbers */
 	size_t count;
 };
 
@@ -53,7 +53,7 @@ static uint64_t grown(const struct counter *now, const struct counter *before)
 	return now->known && now->value > from ? now->value - from : 0;
 }
 
-/* Cores and streams at once, since the reading before or since it was opened. */
+/* Mean number of busy cores and streams, since the last reading or since the session was opened. */
 static double busy_since(const struct session_row *row, const struct kept *before)
 {
 	static const unsigned counters[] = {QUOIT_SESSION_CORE_TICKS, QUOIT_SESSION_EXECUTOR_TICKS};
@@ -67,7 +67,9 @@ static double busy_since(const struct session_row *row, const struct kept *befor
 	return (double)ticks * 1e9 / (double)row->s.origin.tsc_hz / (double)(row->now_ns - since);
 }
 
-/* Half of what it was goes with each reading, so that the order does not change at every one. */
+/*
+ * Each reading halves the weight of the former ones, so that the order does not change every time.
+ */
 static void keep(struct kept *k, const struct session_row *row, const struct kept *before)
 {
 	k->session = row->s.session;
@@ -106,7 +108,10 @@ static void add(struct counter *sum, uint64_t value, bool known)
 	sum->value += value;
 }
 
-/* before: what it had at the last reading; NULL: all is new.  none: nothing of it is. */
+/*
+ * before: the session at the last reading; NULL: everything in it is new.  none: nothing in it is
+ * new.
+ */
 static void count(struct user_sum *one, const struct session_row *row, const struct kept *before,
 		  bool none)
 {
@@ -132,7 +137,7 @@ static void begin(struct user_sums *u, const struct sessions *s)
 	const struct counters_origin *o = &s->totals.origin;
 
 	if (u->origin.daemon_pid != o->daemon_pid || u->origin.started_ns != o->started_ns)
-		u->count = 0; /* session 1 is another one */
+		u->count = 0; /* session 1 is another one now */
 	u->origin = *o;
 	u->left_out = 0;
 	for (unsigned i = 0; i < u->users; i++) {
@@ -170,7 +175,7 @@ int user_sums_take(struct user_sums **users, const struct sessions *s, bool whol
 			u->left_out++;
 	}
 	free(u->kept);
-	u->kept = kept; /* sessions_read has them by their numbers */
+	u->kept = kept; /* in order, since sessions_read sorts by number */
 	u->count = n;
 	*users = u;
 	return 0;

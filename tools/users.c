@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.c - users by their names and numbers */
+/* users.c - translate between users' names and numbers */
 #include "users.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "args.h"
 
-/* Users whose name was looked up: that opens a file, or asks a server, each time. */
+/* How many names are kept: each lookup opens a file, or asks a server. */
 #define USERS_KNOWN 64
 
 const char *users_name(uint32_t uid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.h - how much memory a program and its quoitd use: their own, and what they share */
+/* sampler.h - measure the memory that a program and its quoitd use: their own and shared memory */
 #ifndef EXAMPLES_SAMPLER_H
 #define EXAMPLES_SAMPLER_H
 
@@ -25,11 +25,11 @@ struct sampler {
 	pthread_t thread;
 	pid_t client, daemon;
 	uint64_t first, highest; /* KiB */
-	bool hidden;             /* quoitd is another user's, and keeps its descriptors to itself */
+	bool hidden; /* quoitd runs as another user, so that its descriptors cannot be read */
 	bool stop;
 };
 
-/* Anonymous memory of a process that is resident, KiB. */
+/* The resident anonymous memory of a process, KiB. */
 static inline uint64_t anonymous(pid_t pid)
 {
 	unsigned long long kib = 0;
@@ -46,7 +46,7 @@ static inline uint64_t anonymous(pid_t pid)
 	return kib;
 }
 
-/* What the files have that quoitd shares memory by, mapped by anybody or not: blocks, KiB. */
+/* The blocks of the files by which quoitd shares memory, mapped or not, KiB. */
 static inline uint64_t shared(pid_t pid, bool *ret_hidden)
 {
 	struct dirent *entry;
@@ -87,7 +87,7 @@ static inline void *sample(void *data)
 	return NULL;
 }
 
-/* Watch from a thread of its own until sampler_stop. */
+/* Sample from a thread of its own until sampler_stop. */
 static inline void sampler_start(struct sampler *m, struct quoit_ring *q)
 {
 	struct ucred daemon = {0};
@@ -100,7 +100,9 @@ static inline void sampler_start(struct sampler *m, struct quoit_ring *q)
 	pthread_create(&m->thread, NULL, sample, m);
 }
 
-/* The growth since sampler_start at its highest, MiB; NAN: not known, quoitd hides what it shares.
+/*
+ * The highest growth since sampler_start, MiB; NAN: not known, because quoitd's shared memory is
+ * hidden.
  */
 static inline double sampler_stop(struct sampler *m)
 {

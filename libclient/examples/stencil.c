@@ -23,7 +23,7 @@
 
 static float field[ROWS * COLS], other[ROWS * COLS], got[ROWS * COLS];
 
-/* All of a file; NULL: it is not there, or too long for an image. */
+/* The contents of a file; NULL: it cannot be read, or is too long for an image. */
 static char *read_file(const char *path, size_t *ret_size)
 {
 	char *bytes = malloc(QUOIT_MAX_IMAGE_BYTES);
@@ -38,7 +38,7 @@ static char *read_file(const char *path, size_t *ret_size)
 	return NULL;
 }
 
-/* The index of the image, or -errno after a line. */
+/* The index of the image; on failure prints a line and returns -errno. */
 static int load(struct quoit_session *s, unsigned device, char *program)
 {
 	struct quoit_device_desc d;
@@ -48,7 +48,7 @@ static int load(struct quoit_session *s, unsigned device, char *program)
 
 	if (image < 0)
 		return image;
-	if (!*d.address) /* on no bus: a soft one */
+	if (!*d.address) /* on no bus: a soft device */
 		return quoit_kernels_load(s, device, "soft", strlen("soft"));
 	snprintf(path, sizeof path, "%s/stencil.ptx", dirname(program));
 	ptx = read_file(path, &size);
@@ -77,7 +77,7 @@ static int add_kernel(struct quoit_session *s, int image)
 	return quoit_kernel(s, image, &desc);
 }
 
-/* Each step reads what the one before it has written: the kernel's access letters order them. */
+/* Each step reads the output of the one before: the kernel's access letters order them. */
 static int cool_down(struct quoit_ring *q, int kernel)
 {
 	quoit_tensor t[2];
@@ -105,7 +105,7 @@ static void step_here(float *out, const float *in)
 		}
 }
 
-/* The farthest that any element is off. */
+/* The largest difference of any element. */
 static float compare(void)
 {
 	float most = 0;

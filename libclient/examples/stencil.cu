@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stencil.cu - the kernel of stencil.c: means of five neighbours, edges as they are */
+/* stencil.cu - the kernel of stencil.c: means of five neighbours; edges stay as they are */
 
 extern "C" __global__ void stencil5(float *out, const float *in, unsigned rows, unsigned cols)
 {

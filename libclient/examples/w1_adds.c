@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* w1_adds.c - a thousand tiny additions (W1 e): what submitting, running and returning cost */
+/*
+ * w1_adds.c - measure what it costs to submit, run and return one of a thousand tiny additions (W1
+ * e)
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +17,8 @@
 #define ROUNDS 5
 
 /*
- * 1,000 times y = x + 1 of ones, a new y each time; how long, and how long the loop alone took.
- * *ret_wrong is set where that is not 2.
+ * 1,000 times y = x + 1 of ones, a new y each time.  Returns how long that took; *ret_submit: how
+ * long the loop alone took.  *ret_wrong is set if a result is not 2.
  */
 static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, double *ret_submit,
 			bool *ret_wrong)
@@ -56,8 +59,8 @@ static double median(double *x)
 }
 
 /*
- * With t1 to submit, t2 to run and t3 to return one addition, waiting each time costs
- * 1000 (t1 + t2 + t3), waiting once t1 + 1000 t2 + t3, and the loop alone 1000 t1.
+ * t1 is the time to submit one addition, t2 to run it, t3 to return its result.  Waiting each time
+ * costs 1000 (t1 + t2 + t3), waiting once t1 + 1000 t2 + t3, and the loop alone 1000 t1.
  */
 static int run(struct quoit_ring *q)
 {

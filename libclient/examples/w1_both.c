@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* w1_both.c - cores and a device are busy at the same time (W1 g), by one program and one ring */
+/* w1_both.c - keep cores and a device busy at the same time (W1 g), by one program and one ring */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "where.h"
 
 #define SIDE    1000u
-#define SECONDS 0.3 /* that each of the two is to be busy for, about */
+#define SECONDS 0.3 /* how long each of the two is busy, about */
 
 static const struct quoit_shape square = {.dtype = QUOIT_F32, .dim = {1, 1, SIDE, SIDE}};
 
-/* a and b = a a in one place. */
+/* A matrix a and its square b in one place. */
 struct place {
 	quoit_tensor a, b;
-	unsigned products; /* that take SECONDS */
+	unsigned products; /* how many products take SECONDS */
 };
 
 static int push_products(struct quoit_ring *q, const struct place *p)
@@ -29,7 +29,7 @@ static int push_products(struct quoit_ring *q, const struct place *p)
 	return err;
 }
 
-/* All that is in the ring is done; the seconds since `begin`. */
+/* Wait for all jobs of the ring; *ret: seconds since `begin`. */
 static int finish(struct quoit_ring *q, double begin, double *ret)
 {
 	int err = quoit_wait_all(q, QUOIT_FOREVER);
@@ -69,7 +69,7 @@ static int run(struct quoit_ring *q, unsigned device)
 {
 	struct place host, there;
 	double alone[2], both, begin;
-	int err = quoit_use_device(q, device); /* is there one? */
+	int err = quoit_use_device(q, device); /* -ENODEV: there is no device */
 
 	if (!err)
 		err = make_place(q, 0, &host);

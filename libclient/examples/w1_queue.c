@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w1_queue.c - a front end puts operations into a queue, a back end works them off.
+ * w1_queue.c - a front end puts operations into a queue, and a back end works them off.
  *
- * Prints one row for each experiment (W1 a to d): how long submitting took, how long
- * it took until the results were there, and whether they are right.
+ * Prints one row for each experiment (W1 a to d): how long submitting took, how long it took until
+ * the results were there, and whether they are right.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 
 #define SIDE    1000u
 #define TIMES   10
-#define WARM_UP 2 /* as often before it is timed: memory in use is not new */
+#define WARM_UP 2 /* runs before the timed one, so that it gets memory that was in use before */
 
 static const struct quoit_shape one_number = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 1}};
 static bool all_right = true;
@@ -44,7 +44,7 @@ static quoit_tensor matrix(struct quoit_ring *q)
 	return quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
 }
 
-/* Is b = a a?  Looked at in a few places. */
+/* Is b = a a?  Checks a few elements. */
 static bool is_square(struct quoit_ring *q, quoit_tensor b, quoit_tensor a)
 {
 	size_t size = (size_t)SIDE * SIDE * sizeof(float);
@@ -64,7 +64,10 @@ static bool is_square(struct quoit_ring *q, quoit_tensor b, quoit_tensor a)
 	return right;
 }
 
-/* Do cores make the same bits of a, seed `seed`, and its square b but for the order of sums? */
+/*
+ * Do cores compute the same bits of a, made from `seed`, and the same b = a a, apart from the order
+ * of sums?
+ */
 static bool is_as_on_cores(struct quoit_ring *q, quoit_tensor b, quoit_tensor a, uint64_t seed)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, SIDE, SIDE}};
@@ -81,7 +84,9 @@ static bool is_as_on_cores(struct quoit_ring *q, quoit_tensor b, quoit_tensor a,
 	return same;
 }
 
-/* So many times: a standard normal matrix, and its square; the last two are the caller's. */
+/*
+ * Push this many pairs of a standard normal matrix and its square; the caller owns the last pair.
+ */
 static void push_squares(struct quoit_ring *q, int times, quoit_tensor *a, quoit_tensor *b)
 {
 	*a = *b = 0;
@@ -96,7 +101,7 @@ static void push_squares(struct quoit_ring *q, int times, quoit_tensor *a, quoit
 	quoit_flush(q);
 }
 
-/* Ten squares; the true time is seen by who waits. */
+/* Ten squares; only a program that waits sees how long they take. */
 static void part_a(struct quoit_ring *q)
 {
 	quoit_tensor a, b;
@@ -170,7 +175,7 @@ static void part_c(struct quoit_ring *q, quoit_tensor a, quoit_tensor b)
 	quoit_free(q, c);
 }
 
-/* Reading is an implicit wait: all of it, or one number made of it. */
+/* Reading waits implicitly: for a whole matrix, or for one number computed from it. */
 static void part_d(struct quoit_ring *q, quoit_tensor a, quoit_tensor b)
 {
 	size_t size = (size_t)SIDE * SIDE * sizeof(float);

@@ -24,7 +24,7 @@
 #define LAYERS 3
 #define RATE   2e-4
 
-#define CORES_BATCHES 3u /* that cores train, too, where the rest is on a device */
+#define CORES_BATCHES 3u /* if the rest runs on a device, cores train this many batches, too */
 
 static const uint32_t width[LAYERS + 1] = {512, 2048, 512, 1};
 
@@ -63,7 +63,7 @@ static void network_done(struct network *n, struct quoit_ring *q)
 	quoit_free(q, n->losses);
 }
 
-/* Layer i backward: step w and b along the gradient, *dx = gradient of its input. */
+/* Layer i backward: update w and b along the gradient; *dx: the gradient of the layer's input. */
 static void backward(struct network *n, struct quoit_ring *q, int i, quoit_tensor x,
 		     quoit_tensor dy, quoit_tensor *dx)
 {
@@ -81,7 +81,7 @@ static void backward(struct network *n, struct quoit_ring *q, int i, quoit_tenso
 	quoit_free(q, db);
 }
 
-/* One batch, its loss into losses[t]. */
+/* Train one batch, and put its loss into losses[t]. */
 static void train(struct network *n, struct quoit_ring *q, uint32_t t, quoit_tensor loss)
 {
 	quoit_tensor x[LAYERS + 1], z[LAYERS], dy, dx, product;
@@ -142,7 +142,7 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 			err = quoit_read(q, loss, &ret_losses[t], sizeof(float));
 		quoit_free(q, loss);
 		progress(how, t + 1, batches);
-		if (t == 0) { /* the warm-up */
+		if (t == 0) { /* the warm-up ends here */
 			sampler_start(&memory, q);
 			begin = now();
 		}
@@ -168,8 +168,8 @@ static int epoch(struct quoit_ring *q, const char *how, bool wait_each, uint32_t
 }
 
 /*
- * Each way has a session of its own, so that neither begins with the other's memory.  device: 0
- * is the host.
+ * Each way of training has a session of its own, so that it does not begin with the other's memory.
+ * device: 0 is the host.
  */
 static int session(const struct quoit_open_params *params, const char *how, unsigned device,
 		   bool wait_each, uint32_t batches, float *ret_losses)
@@ -193,7 +193,7 @@ static int session(const struct quoit_open_params *params, const char *how, unsi
 	return err;
 }
 
-/* Tiles may be summed in another order; the training must be the same. */
+/* Tiles may be summed in another order, but the training must be the same. */
 static int compare(const float *a, const float *b, uint32_t batches)
 {
 	for (uint32_t t = 0; t < batches; t++)
@@ -202,7 +202,7 @@ static int compare(const float *a, const float *b, uint32_t batches)
 	return 0;
 }
 
-/* The first batches of what a device has trained, by cores. */
+/* Compare the first batches that a device has trained with the same ones trained by cores. */
 static int compare_with_cores(const struct quoit_open_params *params, const float *there,
 			      uint32_t batches)
 {

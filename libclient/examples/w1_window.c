@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* w1_window.c - batch t must be finished before batch t + 2 starts (W1 g) */
+/* w1_window.c - finish batch t before batch t + 2 starts (W1 g) */
 #include <errno.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #define BATCHES 10
 #define SIDE    1000u
 
-/* Do cores make the same of it?  Ten times the product, but for the order of sums. */
+/* Do cores compute the same?  Ten times the product, apart from the order of sums. */
 static int compare(struct quoit_ring *q, quoit_tensor b)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, SIDE, SIDE}};
@@ -37,7 +37,7 @@ static int run(struct quoit_ring *q)
 		err = quoit_start(q, quoit_gemm(b, a, a, 0, 1.0, 1.0), &job[t]);
 		if (!err)
 			err = quoit_window(q, 1, QUOIT_FOREVER);
-		if (!err && t > 0) /* the one before must have ended, so this does not wait */
+		if (!err && t > 0) /* the batch before has ended by now, so this does not wait */
 			err = quoit_result(q, job[t - 1]);
 	}
 	if (!err)

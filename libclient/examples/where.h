@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* where.h - on which device an example's tensors are: $QUOIT_DEVICE, or the host */
+/* where.h - choose the device for an example's tensors: $QUOIT_DEVICE, or the host */
 #ifndef EXAMPLES_WHERE_H
 #define EXAMPLES_WHERE_H
 
@@ -17,13 +17,13 @@ static inline unsigned where(void)
 	return given ? (unsigned)strtoul(given, NULL, 10) : 0;
 }
 
-/* Tensors that the ring creates from now on are there.  -ENODEV. */
+/* Later tensors of the ring are created there.  -ENODEV. */
 static inline int where_begin(struct quoit_ring *q)
 {
 	return quoit_use_device(q, where());
 }
 
-/* A line: how many jobs that device has done for this session.  -ENODEV: none. */
+/* Print how many jobs the device has run for this session.  -ENODEV: it has run none. */
 static inline int where_report(struct quoit_session *s)
 {
 	struct quoit_device_desc d;
@@ -39,7 +39,9 @@ static inline int where_report(struct quoit_session *s)
 	return d.jobs ? 0 : -ENODEV;
 }
 
-/* Are the numbers of two tensors, wherever they are, the same but for so much?  -EDOM: not. */
+/*
+ * Are the numbers of two tensors, in any places, equal within the tolerance?  -EDOM: they are not.
+ */
 static inline int where_compare(struct quoit_ring *q, quoit_tensor a, quoit_tensor b,
 				uint32_t count, float within)
 {

@@ -100,8 +100,8 @@ struct quoit_open_params {
 	 */
 	uint64_t host_bytes;
 	uint64_t device_bytes; /* lease of memory on every device; 0: the daemon's default */
-	uint64_t arena_bytes;  /* what quoit_alloc can hand out; 0: an eighth of the lease, growing
-				  with it */
+	/* what quoit_alloc can hand out; 0: an eighth of the lease, and it grows with the lease */
+	uint64_t arena_bytes;
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
 	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
 	uint32_t flags;        /* QUOIT_OPEN_* */
@@ -212,7 +212,7 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
  */
 int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size);
 
-/* Jobs that were put in before still run its kernels.  -EBADF: there is no such image. */
+/* Unload an image.  Earlier jobs still run its kernels.  -EBADF: there is no such image. */
 int quoit_kernels_unload(struct quoit_session *s, int image);
 
 /*
@@ -223,7 +223,7 @@ int quoit_kernels_unload(struct quoit_session *s, int image);
  */
 int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
 
-/* Arguments for a description: the address of one of the job's tensors, */
+/* An argument for a kernel's description: the address of one of the job's tensors. */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 {
 	struct quoit_kernel_arg a = QUOIT_ZEROS;
@@ -234,7 +234,7 @@ QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
 	return a;
 }
 
-/* one of the job's two scalars, */
+/* An argument for a kernel's description: one of the job's two scalars. */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t bytes)
 {
 	struct quoit_kernel_arg a = QUOIT_ZEROS;
@@ -245,7 +245,7 @@ QUOIT_INLINE struct quoit_kernel_arg quoit_arg_scalar(uint8_t index, uint8_t byt
 	return a;
 }
 
-/* or a constant of 1, 2, 4 or 8 bytes. */
+/* An argument for a kernel's description: a constant of 1, 2, 4 or 8 bytes. */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_constant(uint64_t value, uint8_t bytes)
 {
 	struct quoit_kernel_arg a = QUOIT_ZEROS;
@@ -304,18 +304,19 @@ int quoit_ring_arm(struct quoit_ring *q);
 /* ---- submitting ---- */
 
 /*
- * Put one job into the ring; it is published by quoit_flush, by any wait, and by
- * itself when a quarter of the ring is unpublished.
+ * Put one job into the ring; it is published by quoit_flush, by any wait, and by itself when a
+ * quarter of the ring is unpublished.
  *
  * quoit_push: the job has no name to wait for, and no CQE when it succeeds.  Its failure shows
  * where its output is read, and in quoit_failures().
+ *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
- * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not
- * return it for a full SQ: it waits for room.
+ * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not return
+ * it for a full SQ: it waits for room.
  *
- * On a raw ring quoit_push keeps sqe.user_data, for the CQE of a failure; creates,
- * views and frees have 0 there.  quoit_start is for managed rings only.
+ * On a raw ring quoit_push keeps sqe.user_data, for the CQE of a failure; creates, views and frees
+ * have 0 there.  quoit_start is for managed rings only.
  */
 int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe);
 int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job *ret);
@@ -332,8 +333,8 @@ QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_j
 }
 
 /*
- * A sentence that says why the library refused a call on this ring, for the last refused call.
- * Refused are calls that return QUOIT_NO_TENSOR or NULL, or an errno that is not a job's failure.
+ * A sentence that says why the library refused a call on this ring, for the last refused call.  A
+ * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is not a job's failure.
  * "": no call was refused.  Valid until the next call.  quoit_open_text has the sentence for
  * quoit_open and quoit_ring_open; with q NULL this function returns that.
  */
@@ -352,14 +353,14 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 
 /*
  * A run of ready CQEs: returns their number; *ret points at the first, which need not lie in the
- * ring.  More may be ready after the run.  0: none is ready; -ECONNRESET: none, and quoitd is gone.
- * quoit_peek checks for that at every fourth call that finds none, at most every 50 ms.
+ * ring.  More may be ready after the run.  0: none is ready.  -ECONNRESET: none is ready, and
+ * quoitd is gone; every fourth call that finds no CQE checks for that, at most every 50 ms.
  */
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 
 /*
- * The i-th ready CQE, its error record and its stamps
- * (NULL without QUOIT_RING_STAMPS).  All valid until the CQE is released.
+ * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  All valid
+ * until the CQE is released.
  */
 const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
 const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
@@ -376,8 +377,9 @@ void quoit_release(struct quoit_ring *q, unsigned n);
 QUOIT_TO_CHECK int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms);
 
 /*
- * Write the sentence for a failed CQE, what was wrong and with what, into the caller's buffer, cut
- * at its end, and return the buffer.  error may be NULL.  Thread-safe.
+ * Write the sentence for a failed CQE into the caller's buffer, and return the buffer.  The
+ * sentence says what was wrong and with what; it is cut at the buffer's end.  error may be NULL.
+ * Thread-safe.
  */
 const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_error *error,
 			       char *buffer, size_t size);
@@ -433,8 +435,8 @@ QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs
 	quoit_wait_n(q, jobs, count, count, timeout_ms)
 
 /*
- * Wait until the tensor has been written by all jobs before: 0, or its failure
- * (-QUOIT_EPOISON, -EBADF: no such tensor), or -ETIME.
+ * Wait until all earlier jobs have written the tensor: 0, or its failure (-QUOIT_EPOISON, or
+ * -EBADF: no such tensor), or -ETIME.
  */
 QUOIT_TO_CHECK int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms,
 					const char *here);
@@ -443,8 +445,8 @@ QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int t
 
 /*
  * The error record of the failed job whose result the last wait on this ring returned (quoit_wait,
- * quoit_wait_tensor, quoit_read).  False: that wait returned no job's failure: all went well, or
- * the wait itself failed (-ETIME, -EINVAL, -ECONNRESET).
+ * quoit_wait_tensor, quoit_read).  False: that wait returned no job's failure, because all went
+ * well or because the wait itself failed (-ETIME, -EINVAL, -ECONNRESET).
  */
 bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
@@ -566,9 +568,9 @@ bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *re
 /* ---- memory that both sides see ---- */
 
 /*
- * Memory of the arena, 64-byte aligned; NULL: it is full and cannot grow; the library asks quoitd
- * for as much again after a tenth of a second.  Thread-safe; no round trip unless the arena grows.
- * Free it only when the jobs on it have ended.
+ * Memory of the arena, 64-byte aligned.  NULL: the arena is full and cannot grow; the library asks
+ * quoitd for as much again only after a tenth of a second.  Thread-safe; no round trip unless the
+ * arena grows.  Free it only when the jobs on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -593,10 +595,10 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
 /* ---- files ---- */
 
 /*
- * Let jobs use an open file: the index for quoit_file_read and quoit_file_write,
- * or a negative errno.  The daemon keeps a duplicate; fd stays the caller's.
- * Regular files only, without O_APPEND (-EINVAL); -ENFILE: the session has as many files as it
- * may have; -ECONNRESET.  A round trip to the daemon.
+ * Let jobs use an open file.  Returns the index for quoit_file_read and quoit_file_write, or a
+ * negative errno.  The daemon keeps a duplicate; fd stays the caller's.  Regular files only,
+ * without O_APPEND (-EINVAL); -ENFILE: the session has as many files as it may have; -ECONNRESET.
+ * A round trip to the daemon.
  *
  * A daemon that runs as another user writes only to files on disks, and on file systems that its
  * administrator lists (option file-systems).  On others, as in memory (tmpfs, a memfd), on an
@@ -605,7 +607,7 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
  */
 int quoit_file_add(struct quoit_session *s, int fd);
 
-/* Jobs that were put in before still use the file.  -EBADF, -EINVAL: no such index; -ECONNRESET. */
+/* Earlier jobs still use the file.  -EBADF, -EINVAL: there is no such index; -ECONNRESET. */
 int quoit_file_remove(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
@@ -677,7 +679,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe
 }
 
 /*
- * The job must start within so many microseconds of its fetch, or it ends with -ETIME.  An
+ * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  An
  * operation of a module, or one of your kernels, must even end by then, or its process is killed.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# beside.sh BUILD [PAIRS] - a product under `quoit run` beside the program's own busy threads, against the same product by
-# OpenBLAS in the program at the same moment: the median of PAIRS ratios (21), and their spread
+# beside.sh BUILD [PAIRS] - compare a product under `quoit run` beside the program's own busy
+# threads with the same product by OpenBLAS in the program, in turn: the median of PAIRS ratios
+# (21), and their spread
 build=$1
 pairs=${2:-21}
 unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS

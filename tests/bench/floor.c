@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* floor.c - what the hardware allows: the barest rings between two processes */
+/* floor.c - measure the least that the hardware needs: bare rings between two processes */
 #include "floor.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define LINE      64
 #define MAX_DEPTH 4096u
-#define FLUSH     32u /* items of one flush, one way */
+#define FLUSH     32u /* items published at once, one way */
 
 struct request {
 	uint64_t word[8];
@@ -22,16 +22,16 @@ struct completion {
 	uint64_t sum;
 };
 
-/* Each word has one writer and a line of its own. */
+/* Each word has one writer and a cache line of its own. */
 struct rings {
 	_Alignas(LINE) uint64_t request_tail;
 	_Alignas(LINE) uint64_t completion_tail;
-	_Alignas(LINE) uint64_t head; /* floor_write: how many the reader is done with */
+	_Alignas(LINE) uint64_t head; /* floor_write: how many items the reader has taken */
 	_Alignas(LINE) uint64_t total;
 	uint64_t mask;
-	uint64_t batch; /* so many are written, or served, at most before they are published */
-	uint64_t wrong; /* floor_write: how many the reader found changed */
-	int32_t ready;  /* the server runs: its start is not measured */
+	uint64_t batch; /* the most items that are written or served before they are published */
+	uint64_t wrong; /* floor_write: how many items the reader found changed */
+	int32_t ready;  /* the server runs; its start is not measured */
 	_Alignas(LINE) struct completion completion[MAX_DEPTH];
 	_Alignas(LINE) struct request request[MAX_DEPTH];
 };
@@ -46,7 +46,7 @@ static void publish(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Spin until *word is no longer `old`; what it is then. */
+/* Spin until *word differs from `old`; returns its new value. */
 static uint64_t await_change(const uint64_t *word, uint64_t old)
 {
 	uint64_t value;
@@ -128,7 +128,7 @@ static uint64_t check_completions(const struct rings *r, uint64_t done, uint64_t
 	return wrong;
 }
 
-/* Requests `first` to `total`, `depth` in flight; how many completions were wrong. */
+/* Drive requests `first` to `total`, `depth` in flight; returns how many completions were wrong. */
 static uint64_t drive_requests(struct rings *r, uint64_t first, uint64_t total, uint64_t depth)
 {
 	uint64_t sent = first, done = first, wrong = 0;
@@ -169,7 +169,7 @@ static void serve_writes(void *memory)
 	}
 }
 
-/* The nanoseconds spent on writing, waits for room and the clock's own calls left out. */
+/* The nanoseconds spent on writing, without waits for room and the clock's own calls. */
 static uint64_t drive_writes(struct rings *r, uint64_t total, uint64_t slots)
 {
 	uint64_t spent = 0, head = 0;
@@ -191,7 +191,7 @@ static uint64_t drive_writes(struct rings *r, uint64_t total, uint64_t slots)
 	return spent;
 }
 
-/* What two calls of the clock measure when nothing is between them. */
+/* The time between two readings of the clock with nothing in between. */
 static uint64_t clock_cost(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -207,8 +207,8 @@ static uint64_t clock_cost(void)
 /* ---- both ---- */
 
 /*
- * Both sides work at once only if a part of what is in flight is published while
- * the rest is on its way; a quarter, and no more than 32, was best by measurement.
+ * Both sides work at once only if a part of the items in flight is published while the rest is on
+ * its way.  Measurements were best with a quarter, but at most 32.
  */
 static uint64_t batch_of(uint32_t depth)
 {
@@ -238,7 +238,7 @@ static void measure_writes(struct rings *r, const struct floor_params *p, struct
 	ret->rate = 1e9 * (double)p->requests / (double)whole;
 }
 
-/* warm_up: so many requests come first, and their time does not count. */
+/* warm_up: this many requests come first, and are not timed. */
 static int measure(const struct floor_params *p, uint64_t warm_up, void (*serve)(void *memory),
 		   void (*drive)(struct rings *r, const struct floor_params *p,
 				 struct floor_result *ret),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor.h - what the hardware allows: the barest rings between two processes.
+ * floor.h - measure the least that the hardware needs: bare rings between two processes.
  *
- * The floor is what Quoit's own path is measured against, in the same run and
- * alternating, for the machines drift.  It shares no code with ring.h: head and
- * tail words, 64-byte requests, 16-byte completions, both sides awake and
- * spinning, nothing checked but the results.
+ * Quoit's own path is compared with this floor in the same run, alternating, because machines
+ * drift.  The floor shares no code with ring.h: head and tail words, 64-byte requests, 16-byte
+ * completions, both sides awake and spinning, and no checks but of the results.
  *
  * One run gives one figure; callers take the median of several.
  */
@@ -18,9 +17,9 @@
 
 struct floor_params {
 	uint32_t depth;    /* requests in flight: 1 to 4096; floor_write: slots of the ring */
-	uint64_t requests; /* how many in all */
-	int client_cpu;    /* where the caller runs meanwhile; FLOOR_ANY_CPU: not pinned */
-	int server_cpu;    /* where the other process, or kernel thread, runs */
+	uint64_t requests; /* number of requests in all */
+	int client_cpu;    /* the caller's CPU during the run; FLOOR_ANY_CPU: not pinned */
+	int server_cpu;    /* CPU of the other process or kernel thread */
 };
 
 struct floor_result {
@@ -29,16 +28,16 @@ struct floor_result {
 };
 
 /*
- * Requests to a forked process and completions back, `depth` in flight, each
- * completion checked.  0; -EINVAL; -EBADMSG: a completion was wrong; -errno of
- * mmap, fork or sched_setaffinity.  Forks: call it where that is harmless.
+ * Send requests to a forked process and take its completions, `depth` in flight; each completion is
+ * checked.  0; -EINVAL; -EBADMSG: a completion was wrong; -errno of mmap, fork or
+ * sched_setaffinity.  It forks: call it only if that does no harm.
  */
 int floor_run(const struct floor_params *p, struct floor_result *ret);
 
 /*
- * One way: 64-byte writes to a forked process that reads and checks every one,
- * published 32 at a time.  ret->ns is what the writer pays per item while the
- * ring has room; ret->rate counts the waits for room as well.  Errors as above.
+ * Write 64-byte items one way to a forked process that reads and checks each of them, published 32
+ * at a time.  ret->ns: the writer's cost per item while the ring has room; ret->rate includes the
+ * waits for room.  Errors as above.
  */
 int floor_write(const struct floor_params *p, struct floor_result *ret);
 

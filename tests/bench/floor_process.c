@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* floor_process.c - memory, another process and a clock for the floor */
+/* floor_process.c - provide memory, another process and a clock for the floor */
 #include "floor_process.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ int floor_fork(void (*serve)(void *memory), void *memory, int cpu, pid_t *ret_pi
 		serve(memory);
 		_exit(0);
 	}
-	/* From here, so that a CPU that is refused is an error and not a silent server. */
+	/* Set by the parent, so that a refused CPU is an error and not a silent server. */
 	int r = set_cpu(pid, cpu);
 
 	if (r < 0) {

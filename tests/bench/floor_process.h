@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* floor_process.h - memory, another process and a clock for the floor */
+/* floor_process.h - provide memory, another process and a clock for the floor */
 #ifndef FLOOR_PROCESS_H
 #define FLOOR_PROCESS_H
 
@@ -11,21 +11,20 @@
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t floor_now(void);
 
-/* Zeroed and resident memory that a fork shares; NULL with errno set. */
+/* Allocate zeroed, resident memory that a fork shares; NULL with errno set. */
 void *floor_map(size_t bytes);
 void floor_unmap(void *memory, size_t bytes);
 
-/* Run the calling thread on `cpu` (any: nothing changes); *ret_before is what it was. */
+/* Run the calling thread on `cpu` (any: no change); *ret_before: the CPUs before. */
 int floor_pin(int cpu, cpu_set_t *ret_before);
 void floor_unpin(const cpu_set_t *before);
 
 /*
- * Fork a process that runs serve(memory) on `cpu` and ends; it dies with us.
- * 0 or -errno.
+ * Fork a process that runs serve(memory) on `cpu` and ends; it dies with its parent.  0 or -errno.
  */
 int floor_fork(void (*serve)(void *memory), void *memory, int cpu, pid_t *ret_pid);
 
-/* Wait for it.  0 if it ended by returning from serve, else -ECHILD. */
+/* Wait for the process.  0: it returned from serve; else -ECHILD. */
 int floor_join(pid_t pid);
 
 #endif

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# legs.sh BUILD [PAIRS] - what timing the legs of jobs costs a NOP
+# legs.sh BUILD [PAIRS] - measure what timing the legs of jobs costs a NOP
 #
-# BUILD against one without (BUILD/bare), in turns: medians of PAIRS ratios (301), and their spread.  Many short ones, since
-# the machine may change within a second.
+# BUILD and a build without that (BUILD/bare) are measured in turn: medians of PAIRS ratios (301),
+# and their spread.  There are many short runs, since the machine may change within a second.
 build=$1
 pairs=${2:-301}
 make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LEGS" \

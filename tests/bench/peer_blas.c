@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_blas.c - the best BLAS on the machine, called directly */
+/* peer_blas.c - call the best BLAS on the machine directly */
 #include "peer_blas.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ typedef void cblas_dgemv_fn(int order, int trans, int m, int n, double alpha, co
 			    int step_y);
 enum { CBLAS_ROW_MAJOR = 101, CBLAS_NO_TRANS = 111 };
 
-/* What a library has. */
+/* The calls of a library. */
 struct calls {
 	cblas_sgemm_fn *sgemm;
 	cblas_dgemm_fn *dgemm;
@@ -98,7 +98,7 @@ static void multiply(const struct calls *call, const struct peer_blas_product *p
 			    x[1], n, 0, x[2], n);
 }
 
-/* Seconds of `count` products one after the other. */
+/* Seconds of `count` products in a row. */
 static double time_products(const struct calls *call, const struct peer_blas_product *p,
 			    void *const x[3], unsigned count)
 {
@@ -116,12 +116,12 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What one contender is to do, and what it found. */
+/* The task of one contender, and its result. */
 struct race {
 	struct peer_blas_product product;
-	unsigned count; /* 0: the median of RUNS products; else the mean of so many */
+	unsigned count; /* 0: take the median of RUNS products; else the mean of this many */
 	int threads;
-	double seconds; /* 0: its library is not there */
+	double seconds; /* 0: its library is missing */
 };
 
 static double median_seconds(const struct calls *call, const struct peer_blas_product *p,
@@ -162,7 +162,7 @@ static bool find_calls(void *library, struct calls *ret)
 	return ret->sgemm && ret->dgemm && ret->sgemv && ret->dgemv;
 }
 
-/* In a process of its own. */
+/* Runs in a process of its own. */
 static void run_contender(const struct contender *c, struct race *race)
 {
 	struct calls call;
@@ -176,7 +176,7 @@ static void run_contender(const struct contender *c, struct race *race)
 		race->seconds = time_race(&call, race);
 }
 
-/* `race` is in memory that a fork shares. */
+/* `race` lies in memory that a fork shares. */
 static double fork_contender(const struct contender *c, struct race *race)
 {
 	pid_t pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_device.c - the device layer called directly */
+/* peer_device.c - call the device layer directly */
 #include "peer_device.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "exec/driver.h"
 #include "floor_process.h"
 
-/* Calls ahead of the stream at most; drivers' queues are not endless. */
+/* The most calls ahead of the stream, since drivers' queues are limited. */
 #define AHEAD 256u
 
 struct run {
@@ -25,11 +25,11 @@ struct run {
 	uint64_t bytes;
 	struct quoit_device_call call;
 	struct quoit_device_event *event;
-	struct quoit_direct_requests *requests; /* for a consumer, which never has any */
+	struct quoit_direct_requests *requests; /* the requests of direct rings */
 	struct quoit_direct_words *words;
 };
 
-/* ---- one call, and its end ---- */
+/* ---- one call, and waiting for it ---- */
 
 static int signal_end(struct run *r)
 {
@@ -57,7 +57,7 @@ static int put(struct run *r, enum peer_device_work work)
 	}
 }
 
-/* One call, and the event behind it. */
+/* Make one call, and wait for an event behind it. */
 static int run_and_wait(struct run *r)
 {
 	const struct quoit_device_driver *api = r->driver.api;
@@ -90,7 +90,7 @@ static void end_consumer(struct run *r)
 		quoit_pause();
 }
 
-/* A consumer comes; how long it takes to leave: nanoseconds, added up. */
+/* Start a consumer, tell it to leave, and add the nanoseconds until it has left to *ns. */
 static int start_and_leave(struct run *r, double *ns)
 {
 	uint64_t start;
@@ -104,7 +104,10 @@ static int start_and_leave(struct run *r, double *ns)
 	return 0;
 }
 
-/* Requests one at a time, each waited for; a consumer that left, since we were away, comes back. */
+/*
+ * Make requests one at a time, and wait for each; start the consumer again if it left while we were
+ * away.
+ */
 static int run_in_ring(struct run *r, uint64_t count)
 {
 	struct quoit_direct_requests *q = r->requests;
@@ -120,7 +123,7 @@ static int run_in_ring(struct run *r, uint64_t count)
 	return err;
 }
 
-/* Every AHEAD calls, or after each, the stream is waited for. */
+/* Make calls, and wait for the stream after each half of AHEAD, or after each call. */
 static int repeat(struct run *r, enum peer_device_work work, uint64_t count)
 {
 	uint32_t each = work == PEER_DEVICE_ADD ? 1 : AHEAD / 2;
@@ -138,7 +141,7 @@ static int repeat(struct run *r, enum peer_device_work work, uint64_t count)
 	return err;
 }
 
-/* ---- what is called ---- */
+/* ---- calls ---- */
 
 static bool is_gemm(enum peer_device_work work)
 {
@@ -197,7 +200,7 @@ static int open_run(struct run *r, const char *name)
 	return err;
 }
 
-/* What those that are about resident consumers need. */
+/* Open the rings for works with resident consumers. */
 static int open_direct(struct run *r, enum peer_device_work work)
 {
 	const struct quoit_device_driver *api = r->driver.api;
@@ -299,7 +302,7 @@ int peer_device_run(const char *name, enum peer_device_work work, uint64_t size,
 			err = repeat(&r, work, count);
 		*ret_ns = (double)(floor_now() - start) / (double)count;
 	}
-	driver_close(&r.driver); /* with all that it has given */
+	driver_close(&r.driver); /* frees all that it has given */
 	free(r.requests);
 	free(r.words);
 	return err;

@@ -68,7 +68,7 @@ static int run_write(struct cpus cpus, char **argv)
 	return print_requests(err, &r);
 }
 
-/* Where io_uring is refused, there is no such peer. */
+/* -ENOTSUP where the kernel refuses io_uring. */
 static int run_sqpoll(struct cpus cpus, char **argv)
 {
 	struct floor_params p = params_of(cpus, argv[0], argv[1]);
@@ -119,7 +119,7 @@ static int run_torch(struct cpus cpus, char **argv)
 	return peer_python_run("torch", argv[0], cpus.server);
 }
 
-/* On a GPU the peer is CUDA itself: a program beside this one, where that could be built. */
+/* On a GPU the peer is CUDA itself: a program beside this one, if it could be built. */
 static int run_cuda(char **argv)
 {
 	char path[PATH_MAX];
@@ -132,7 +132,7 @@ static int run_cuda(char **argv)
 	return errno == ENOENT ? -ENOTSUP : -errno;
 }
 
-/* A soft device is for trying it out: it makes a part of the products. */
+/* A soft device is only for trying this out: it makes a part of the products. */
 static uint64_t count_of(const char *kind, enum peer_device_work work, const char *given)
 {
 	const uint64_t count = strtoull(given, NULL, 10);
@@ -156,7 +156,7 @@ static int run_device(struct cpus cpus, char **argv)
 	double ns;
 	int err;
 
-	/* Who started us is pinned; a soft device's threads need a core that we do not spin on. */
+	/* Our parent has pinned us; a soft device's threads need a core on which we do not spin. */
 	CPU_ZERO(&set);
 	CPU_SET(cpus.client, &set);
 	CPU_SET(cpus.server, &set);

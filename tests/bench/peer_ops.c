@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_ops.c - what quoit's operations do, as loops in C on one thread.
+ * peer_ops.c - time the same work as quoit's operations, as loops in C on one thread.
  *
- * As a program would have them: compiled at -O3, for the processor that there is (the loops are
+ * A program would have the loops like this: compiled at -O3, for the present processor (they are
  * compiled for several, of which the loader takes one).
  */
 #include "peer_ops.h"
@@ -32,12 +32,12 @@
 #define ROWS    ((size_t)PEER_OPS_ROWS)
 #define COLUMNS ((size_t)PEER_OPS_COLUMNS)
 #define COUNT   (ROWS * COLUMNS)
-#define LANES   64 /* sums that are made at once, so that the loop can be one of vectors */
+#define LANES   64 /* sums that are computed at once, so that the compiler can use vectors */
 #define SQUARE  32
 #define SHIFT   3
 #define PRIME   7919u
 
-/* What the loops work on; each takes what it needs. */
+/* The data of the loops; each takes the parts that it needs. */
 struct data {
 	float *x, *y, *z;
 	int32_t *whole;
@@ -273,7 +273,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* As quoit's are: with a moment between two of them. */
+/* Pause for a moment between two runs, as quoit's measurement does. */
 static double median_ns(void (*run)(struct data *d), struct data *d)
 {
 	const struct timespec moment = {.tv_nsec = PEER_OPS_PAUSE_NS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer_python.c - NumPy and PyTorch, where they are installed */
+/* peer_python.c - time NumPy and PyTorch, if they are installed */
 #include "peer_python.h"
 
 #include <errno.h>

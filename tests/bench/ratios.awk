@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# ratios.awk - lines "a1 a2 ... b1 b2 ...", one a and b for each of `names`: medians of a1/b1, a2/b2 ..., and their spread, as
-# `quoit bench` prints them
+# ratios.awk - from lines "a1 a2 ... b1 b2 ...", one a and b for each of `names`, print the medians of a1/b1, a2/b2 ..., and
+# their spread, in the form of `quoit bench`
 BEGIN { columns = split(names, name, " ") }
 NF == 2 * columns { n++; for (c = 1; c <= columns; c++) ratio[c, n] = $c / $(c + columns) }
 function say(c,   i, j, x) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sqpoll.c - io_uring's NOP with a kernel thread that polls */
+/* sqpoll.c - measure io_uring's NOP with a kernel thread that polls */
 #include "sqpoll.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int uring_open(const struct floor_params *p, struct io_uring *ret)
 	return io_uring_queue_init_params(p->depth, ret, &params);
 }
 
-/* As many NOPs as there is room for, up to number `end`; the number of the next one. */
+/* Submit as many NOPs as there is room for, up to number `end`; returns the next number. */
 static uint64_t submit_nops(struct io_uring *ring, uint64_t next, uint64_t end)
 {
 	uint64_t first = next;
@@ -44,7 +44,7 @@ static uint64_t submit_nops(struct io_uring *ring, uint64_t next, uint64_t end)
 	return next;
 }
 
-/* NOPs complete in order.  How many there were; *wrong counts what was not as expected. */
+/* NOPs complete in order.  Returns how many have; *wrong counts unexpected completions. */
 static uint64_t reap_nops(struct io_uring *ring, uint64_t done, uint64_t *wrong)
 {
 	struct io_uring_cqe *cqe;

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tools.sh BUILD [PAIRS] - what the tools cost
+# tools.sh BUILD [PAIRS] - measure the cost of the tools
 #
-# `quoit ps` of 50 sessions against `ps u -p` of the same processes, in turns: the median of PAIRS ratios (21), and their
-# spread; and `quoit top` ten times a second, with 100 sessions of as many processes, as the kernel counts it.  A fifth of
-# the processes are at work.
+# `quoit ps` of 50 sessions is compared with `ps u -p` of the same processes, in turn: the median of
+# PAIRS ratios (21), and their spread.  `quoit top` runs ten times a second with 100 sessions of as
+# many processes; the kernel counts its time.  A fifth of the processes work.
 build=$1
 pairs=${2:-21}
 part=${3:-}
@@ -39,7 +39,7 @@ ticks() { # PID: of CPU time
 	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
 }
 
-# On a terminal of 120 by 40, where a second passes before it is looked at.
+# Run it on a terminal of 120 by 40, and measure from its second second on.
 watch_top() {
 	pid_file=$(mktemp) || return
 	script -qc "stty cols 120 rows 40; echo \$\$ >'$pid_file'; exec env TERM=xterm '$build/quoit' top -d 0.1" /dev/null \

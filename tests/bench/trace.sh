@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# trace.sh BUILD [PAIRS] - what recording a session costs its NOPs
+# trace.sh BUILD [PAIRS] - measure what recording a session costs its NOPs
 #
-# The same with and without a recorder, in turns: medians of PAIRS ratios (41), and their spread.  Sessions are of two million
-# NOPs one at a time, some 0.2 s: what is meant is the cost of going on, and not of a recording's beginning.
+# The same work with and without a recorder, in turn: medians of PAIRS ratios (41), and their
+# spread.  A session runs two million NOPs one at a time, some 0.2 s, so that the figure is the
+# steady cost and not that of a recording's begin.
 build=$1
 pairs=${2:-41}
 recording=$(mktemp -d) || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# verdict.sh - for bench.sh and bench_gpu.sh: is a goal met?
+# verdict.sh - decide whether a goal is met; for bench.sh and bench_gpu.sh
 
 verdict() { # OPERATOR GOAL VALUE...: met is met by every value; "-" is not known
 	op=$1 goal=$2

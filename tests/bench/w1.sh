@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# w1.sh BUILD [ROUNDS [FILE]] - W1 a and f against PyTorch, in turn, in the columns of `quoit bench`
+# w1.sh BUILD [ROUNDS [FILE]] - compare W1 a and f with PyTorch, in turn, in the columns of `quoit
+# bench`
 #
-# On the cores also W1 f while another program, two endless loops, takes them.
+# On cores it also measures W1 f while another program, two endless loops, takes the cores.
 #
-# How many times faster than PyTorch on the same two cores, or with QUOIT_GPU=cuda on the same GPU; "-" where it is not
-# installed for that, and on a soft device, which it knows nothing of.  PyTorch is that of the first of $PYTHON, python3 on the
-# PATH and /usr/bin/python3 that has it for this device.  Every sample is a line "NAME SECONDS" of FILE as soon as it is taken.  A
-# program that fails, or takes longer than LIMIT_S seconds (300), costs its own sample alone.
+# The ratios say how many times faster Quoit is than PyTorch on the same two cores, or with
+# QUOIT_GPU=cuda on the same GPU.  "-": PyTorch is not installed for that; a soft device has none.
+# PyTorch belongs to the first of $PYTHON, python3 on the PATH and /usr/bin/python3 that has it for
+# this device.  Every sample is a line "NAME SECONDS" of FILE as soon as it is taken.  A program
+# that fails, or takes longer than LIMIT_S seconds (300), costs only its own sample.
 set -u
 build=${1:-build} rounds=${2:-5} batches=60 beside=20 limit_s=${LIMIT_S:-300}
 torch=cpu lease=
@@ -59,7 +61,7 @@ end_loops() {
 }
 trap 'end_loops; rm -rf "$work"' EXIT
 
-# Quoit's own figures are worth having without a peer where they are of a GPU.
+# On a GPU, Quoit's own figures are useful without a peer.
 python=$(find_torch)
 if [ -z "$python" ] && [ "$torch" = cpu ]; then
 	printf '%s - - ratio\n' w1a/torch w1f/torch w1f_waiting/torch w1f_beside/torch

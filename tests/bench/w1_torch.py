@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""w1_torch.py queue|train BATCHES [cpu|cuda] - W1 a and f by PyTorch on two cores or a GPU; prints seconds.
+"""w1_torch.py queue|train BATCHES [cpu|cuda] - do W1 a and f by PyTorch on two cores or a GPU, and print the seconds.
 
 The same work as libclient/examples/w1_queue.c (a) and w1_train.c, after two warm-up rounds, as (a) has there.
 """

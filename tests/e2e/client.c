@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - a session to begin a test with */
+/* client.c - open a session to begin a test with */
 #include "client.h"
 
 #include <criterion/criterion.h>

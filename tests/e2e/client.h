@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * client.h - a private quoitd, one session with it and one ring: what most tests begin with.
- */
+/* client.h - open a private quoitd, a session and a ring: most tests begin with these. */
 #ifndef TESTS_CLIENT_H
 #define TESTS_CLIENT_H
 
@@ -15,27 +13,27 @@ struct client {
 	struct quoit_ring *q;
 };
 
-/* Options of quoitd and parameters of the ring, each may be NULL.  Asserts success. */
+/* Options of quoitd and parameters of the ring; each may be NULL.  Asserts success. */
 void client_open(struct client *c, const char *const *options,
 		 const struct quoit_ring_params *ring);
 void client_close(struct client *c);
 
-/* One more session with the same quoitd, of `lease` bytes. */
+/* Open one more session of the same quoitd, with `lease` bytes. */
 struct quoit_session *client_session(const struct client *c, uint64_t lease);
 
-/* A job of its ring. */
+/* Start a job in its ring. */
 quoit_job client_start(struct client *c, struct quoit_sqe sqe);
 
 /*
- * A sum of 2^32 elements, all the same one, which is written now: hundreds of milliseconds on any
- * core.
+ * A sum of 2^32 elements, all the same one, which is written now; it takes hundreds of milliseconds
+ * on any core.
  */
 struct quoit_sqe client_giant(struct client *c);
 
-/* A vector of f32, large enough for one job on it to take a millisecond and more. */
+/* A vector of f32 that is so large that one job on it takes a millisecond or more. */
 quoit_tensor client_large(struct client *c);
 
-/* Keep t busy with `jobs` long jobs, one after the other. */
+/* Keep t busy with `jobs` long jobs in a row. */
 void client_busy(struct client *c, quoit_tensor t, unsigned jobs);
 
 #endif

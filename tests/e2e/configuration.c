@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* configuration.c - a folder with the configuration of a quoitd */
+/* configuration.c - make a folder with the configuration of a quoitd */
 #include "configuration.h"
 
 #include <stdarg.h>
@@ -50,7 +50,7 @@ bool configuration_write(const struct configuration *c, const char *name, const 
 	snprintf(folder, sizeof folder, "%s/%.*s", c->folder, slash ? (int)(slash - name) : 0,
 		 name);
 	if (slash)
-		(void)mkdir(folder, 0755); /* it may be there */
+		(void)mkdir(folder, 0755); /* it may exist */
 	va_start(args, format);
 	good = write_file(c, name, format, args);
 	va_end(args);

@@ -20,10 +20,10 @@
 
 #define MAX_OPTIONS 24
 
-/* Longer than any clean end under a sanitizer takes. */
+/* A clean end under a sanitizer takes less. */
 #define STOP_SECONDS 20
 
-/* Until a line that was logged is in the file. */
+/* Time for a logged line to reach the file. */
 #define LOG_SECONDS 5
 
 static void run_daemon(const struct daemon *d, int ready, const char *const *options,
@@ -40,7 +40,8 @@ static void run_daemon(const struct daemon *d, int ready, const char *const *opt
 	snprintf(ready_fd, sizeof ready_fd, "--ready-fd=%d", ready);
 	for (unsigned i = 0; options && options[i] && i < MAX_OPTIONS; i++)
 		argv[n++] = (char *)options[i];
-	program = open(path, O_RDONLY | O_CLOEXEC); /* while we may: another user may not */
+	/* opened now: another user may not open it later */
+	program = open(path, O_RDONLY | O_CLOEXEC);
 	if (prepare)
 		prepare(d);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -67,7 +68,7 @@ int daemon_start(struct daemon *d, const char *const *options)
 	return daemon_start_prepared(d, options, NULL);
 }
 
-/* In the folder that it has. */
+/* Start quoitd in the folder of d. */
 static int start(struct daemon *d, const char *const *options, daemon_prepare_fn *prepare)
 {
 	int ready[2];
@@ -154,7 +155,7 @@ unsigned daemon_log_count(const struct daemon *d, const char *words, unsigned ex
 	return n;
 }
 
-/* A counter file, to be unmapped; NULL: it cannot be had. */
+/* Map a counter file; the caller unmaps it; NULL: that failed. */
 static const void *map(const struct daemon *d, const char *name, size_t bytes)
 {
 	char path[sizeof d->folder + 64];
@@ -219,7 +220,7 @@ void daemon_kill(struct daemon *d)
 	d->pid = -1;
 }
 
-/* The exit status, or -1 when it does not end. */
+/* The exit status; -1: it does not end. */
 static int wait_for_end(pid_t pid)
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device.c - a private quoitd with soft devices, and a session there */
+/* device.c - open a private quoitd with soft devices, and a session there */
 #include "device.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define PATIENCE_MS 10000
 #define STEP_MS     2
 
-/* The totals are copied out ten times a second. */
+/* longer than the time between two updates of the totals, a tenth of a second */
 #define TOTALS_MS 250
 
 #define OPTIONS 8
@@ -47,7 +47,7 @@ void room_adapt(const char **options)
 	}
 }
 
-/* A test of two devices, where there is one. */
+/* Skip a test of two devices if there is only one. */
 static void skip_without(struct device_room *r, const char *const *wanted)
 {
 	struct quoit_info info;
@@ -80,7 +80,7 @@ struct device_room room_open_with(const char *const *wanted, uint32_t megabytes)
 	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
 	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
 	cr_assert_eq(quoit_ring_open(&r.d, r.s, NULL), 0);
-	(void)quoit_use_device(r.d, 1); /* there may be none */
+	(void)quoit_use_device(r.d, 1); /* there may be no device */
 	skip_without(&r, wanted);
 	return r;
 }
@@ -98,7 +98,7 @@ void room_close(struct device_room *r)
 	daemon_stop(&r->daemon);
 }
 
-/* Its line of the topology file says so; 0: it is being started. */
+/* The pid in the device's line of the topology file; 0: the process is being started. */
 static pid_t executor(const struct device_room *r, unsigned device)
 {
 	char text[8192], start[24];

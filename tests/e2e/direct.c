@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* direct.c - sessions in GPU-direct mode, and small jobs there */
+/* direct.c - open sessions in GPU-direct mode, and run small jobs there */
 #include "direct.h"
 
 #include <stdlib.h>

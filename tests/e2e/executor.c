@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* executor.c - a private quoitd with the sample module */
+/* executor.c - open a private quoitd with the sample module */
 #include "executor.h"
 
 #include <dirent.h>
@@ -127,7 +127,7 @@ struct quoit_sqe house_axpy(const struct house *h, quoit_tensor out, double a, q
 	return quoit_op_arg(quoit_op4(h->axpy, out, x, y, 0), 0, quoit_bits(a), 0);
 }
 
-/* ---- from outside ---- */
+/* ---- views from outside ---- */
 
 pid_t house_executor(const struct house *h)
 {

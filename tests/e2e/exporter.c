@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exporter.c - `quoit exporter`, as a process of a test's own */
+/* exporter.c - run `quoit exporter` for a test */
 #include "exporter.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "tool.h"
 
 #define MOST_OPTIONS 8
-#define PATIENCE_MS  60000 /* longer than one under a sanitizer needs on a busy machine */
+#define PATIENCE_MS  60000 /* an exporter under a sanitizer needs less, even on a busy machine */
 
 static void become_exporter(const char *socket, const char *const *options, const char *errors,
 			    int out)

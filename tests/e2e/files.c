@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - a private quoitd, a session and a file */
+/* files.c - open a private quoitd, a session and a file */
 #include "files.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flood.c - more work than there are cores for it */
+/* flood.c - submit more work than the cores can do */
 #include "flood.h"
 
 #include <grp.h>
@@ -20,8 +20,8 @@
 #define LEAST_JOBS  8u
 #define SMALL       2048u /* elements of a vector */
 #define LARGE       384u  /* rows of a matrix */
-#define PRODUCTS    16u   /* that do not wait for each other, of all sessions, */
-#define LEAST       4u    /* and of each */
+#define PRODUCTS    16u   /* independent products of all sessions */
+#define LEAST       4u    /* the least independent products of a session */
 #define PAUSE_US    200
 
 struct flood_state {
@@ -38,7 +38,7 @@ struct source {
 
 /* ---- the process ---- */
 
-/* Before others: it has to keep its rings full. */
+/* Run at a higher priority, since the flood must keep its rings full. */
 static int become(uid_t uid)
 {
 	struct rlimit limit;
@@ -54,7 +54,9 @@ static int become(uid_t uid)
 	return setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid);
 }
 
-/* No memory, and many seconds of all cores; none waits for another, who would clear that element.
+/*
+ * Sums that need no memory, and many seconds of all cores.  They share an input, so they do not
+ * wait for each other.
  */
 static void make_lengthy(struct source *s)
 {
@@ -115,7 +117,7 @@ static struct quoit_sqe next_job(struct source *s)
 			     : quoit_normal(s->x, 1, 0);
 }
 
-/* Reap what there is, and put as much in as there is room for; how many were reaped. */
+/* Reap all CQEs, and submit as many jobs as there is room for; returns how many were reaped. */
 static uint64_t turn(struct source *s)
 {
 	const struct quoit_cqe *cqe;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flood.h - a process of some user's that gives quoitd more to do than it can, in many sessions */
+/* flood.h - run a process of a user that submits more work than quoitd can do, in many sessions */
 #ifndef TESTS_FLOOD_H
 #define TESTS_FLOOD_H
 
@@ -12,20 +12,22 @@ struct flood_wish {
 	uid_t uid;
 	unsigned sessions;
 	uint32_t device; /* 0: the host */
-	bool tiles;   /* products, for the workers; else what takes microseconds, for the reactor */
-	bool lengthy; /* sums for the workers, each of which takes many seconds */
-	uint32_t rows; /* of a factor; 0: so many that a product takes a few milliseconds */
+	bool tiles; /* true: products, for workers; false: jobs of microseconds, for the reactor */
+	bool lengthy;  /* sums for the workers, each of which takes many seconds */
+	uint32_t rows; /* rows of a factor; 0: a product takes a few milliseconds */
 };
 
 struct flood {
 	pid_t pid;
-	struct flood_state *state; /* shared with it */
+	struct flood_state *state; /* shared with the process */
 };
 
-/* It has begun, and all its sessions have jobs; false: it has ended, and said why. */
+/*
+ * Start the process, and wait until all its sessions have jobs; false: it has ended, and said why.
+ */
 bool flood_begin(struct flood *f, const struct flood_wish *wish);
 
-/* Jobs of it that have ended. */
+/* How many of its jobs have ended. */
 uint64_t flood_done(const struct flood *f);
 
 void flood_end(struct flood *f);

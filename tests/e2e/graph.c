@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.c - random programs, from the first step to the last */
+/* graph.c - make random programs, from the first step to the last */
 #include "graph_private.h"
 
 #include <inttypes.h>
@@ -50,7 +50,10 @@ struct graph_step *graph_emit(struct graph_maker *m, struct quoit_sqe sqe)
 	return step;
 }
 
-/* From nothing to a little more than everything; and from no buffer pinned to nearly all. */
+/*
+ * Sizes range from nothing to a little more than the budget; the pinned part ranges from none to
+ * nearly all.
+ */
 static void choose_buffers(struct graph_maker *m)
 {
 	static const unsigned pinned[] = {0, 50, 95};
@@ -62,7 +65,8 @@ static void choose_buffers(struct graph_maker *m)
 	m->size[2] = 2 + graph_draw(m, 600);
 	m->size[3] = 2 + graph_draw(m, most / 16 + 1);
 	m->size[4] = 2 + graph_draw(m, most / 3 + 1);
-	m->size[5] = most / 8 + graph_draw(m, most / 8 + 1); /* a few of them, with gaps between */
+	/* a few elements, with gaps in between */
+	m->size[5] = most / 8 + graph_draw(m, most / 8 + 1);
 	m->size[6] = 2 + graph_draw(m, most + most / 8);
 }
 
@@ -82,7 +86,7 @@ void graph_make(struct graph *g, const struct graph_options *options)
 			graph_make_check(&m, &m.oracle.tensor[i]);
 	last = graph_emit(&m,
 			  (struct quoit_sqe){.opcode = QUOIT_OP_NOP, .flags = QUOIT_SQE_AFTER_ALL});
-	last->sqe.flags = QUOIT_SQE_AFTER_ALL; /* its CQE says that all is over */
+	last->sqe.flags = QUOIT_SQE_AFTER_ALL; /* its CQE comes when all jobs have ended */
 	last->sqe.deadline = last->sqe.link = 0;
 	last->cancel = last->end.uncertain = false;
 	for (unsigned i = 0; i < ORACLE_PLACES; i++)

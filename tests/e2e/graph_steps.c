@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_steps.c - one random step, that the program so far allows */
+/* graph_steps.c - make one random step that the program so far allows */
 #include "graph_private.h"
 
 #include <stdlib.h>
@@ -43,8 +43,10 @@ static bool spans_poison(const struct oracle_tensor *t)
 	return !b->poisoned || (b->lo == 0 && b->hi == n) || (lo == 0 && hi == n);
 }
 
-/* Only the same tensor may be both output and input, and only where elements are computed
- * one by one. */
+/*
+ * May these two be output and input?  If they overlap, they must be the same tensor, and the
+ * operation must work element by element.
+ */
 static bool apart(const struct oracle_tensor *out, const struct oracle_tensor *x, bool in_place)
 {
 	uint64_t lo, hi, x_lo, x_hi;
@@ -58,13 +60,13 @@ static bool apart(const struct oracle_tensor *out, const struct oracle_tensor *x
 	return lo >= x_hi || x_lo >= hi;
 }
 
-/* Jobs run where all their tensors are. */
+/* A job runs where all its tensors are. */
 static bool together(const struct oracle_tensor *a, const struct oracle_tensor *b)
 {
 	return a->buffer->device == b->buffer->device;
 }
 
-/* From one place to another only whole pieces of memory are copied. */
+/* Copies between places need dense tensors. */
 static bool can_be_copied(const struct oracle_tensor *out, const struct oracle_tensor *x)
 {
 	return together(out, x) || (out->n == x->n && out->stride == 1 && x->stride == 1);
@@ -219,7 +221,7 @@ static void make_fill(struct graph_maker *m, const struct oracle_tensor *out)
 	struct quoit_sqe sqe = job(QUOIT_OP_FILL, out, NULL, NULL);
 
 	sqe.flags = QUOIT_SQE_INT;
-	/* mostly good as an index into something */
+	/* usually a valid index */
 	sqe.scalar[0] = graph_chance(m, 70) ? graph_draw(m, 4)
 					    : (uint64_t)(int64_t)(int32_t)graph_draw(m, 1u << 30);
 	graph_emit(m, sqe);

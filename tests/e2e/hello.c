@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hello.c - a session without libquoit */
+/* hello.c - open a session without libquoit */
 #include "hello.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* histograms.c - quoitd's file of histograms and operations, as a program reads it that has only
- * the header */
+/*
+ * histograms.c - read quoitd's file of histograms and operations, as a program can with only the
+ * header
+ */
 #include "histograms.h"
 
 #include <fcntl.h>
@@ -14,7 +16,7 @@
 
 #define PATIENCE 500 /* times 10 ms */
 
-/* All of it; the caller's. */
+/* Read the whole file; the caller frees it. */
 static uint8_t *read_file(const struct daemon *d)
 {
 	char path[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hog.c - large leases first, then an arena that grows by pages */
+/* hog.c - take memory: first by large leases, then by pages, through an arena that grows */
 #include "hog.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void hog_take(struct hog *h, const char *socket)
 	for (p.host_bytes = LARGEST; p.host_bytes >= LEAST;)
 		if (!add(h, &p))
 			p.host_bytes /= 2;
-	while (quoit_alloc(h->s[0], 64 << 10)) /* its arena grows to twice as much, if it can */
+	while (quoit_alloc(h->s[0], 64 << 10)) /* the arena doubles if it can */
 		;
 	while (quoit_alloc(h->s[0], 4096))
 		;

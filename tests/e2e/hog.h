@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hog.h - sessions that take all memory that their user may have, to the last page. */
+/* hog.h - open sessions that take all memory that their user may have, to the last page. */
 #ifndef TESTS_HOG_H
 #define TESTS_HOG_H
 
@@ -12,7 +12,7 @@ struct hog {
 	unsigned count;
 };
 
-/* Take what is left.  Asserts that it could be had, and that nothing is left. */
+/* Take all that is left.  Asserts that this works, and that nothing is left. */
 void hog_take(struct hog *h, const char *socket);
 void hog_release(struct hog *h);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - requests to a server on loopback, and its answers */
+/* http.c - send requests to a server on loopback, and read its answers */
 #include "http.h"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Longer than a server under a sanitizer needs on a busy machine. */
+/* A server under a sanitizer needs less, even on a busy machine. */
 #define PATIENCE_SECONDS 60
 
 int http_connect(unsigned port)
@@ -33,7 +33,7 @@ int http_connect(unsigned port)
 	return err;
 }
 
-/* Everything up to the end; -errno. */
+/* Read up to the end; -errno. */
 static ssize_t read_all(int fd, char *to, size_t room)
 {
 	size_t got = 0;
@@ -62,7 +62,8 @@ void http_send(unsigned port, const char *request, struct http_answer *ret)
 
 	*ret = (struct http_answer){.head = calloc(1, HTTP_MOST + 1)};
 	if (fd >= 0) {
-		(void)send(fd, request, strlen(request), MSG_NOSIGNAL); /* it may close before */
+		/* the server may close before */
+		(void)send(fd, request, strlen(request), MSG_NOSIGNAL);
 		n = read_all(fd, ret->head, HTTP_MOST);
 		close(fd);
 	}
@@ -81,7 +82,7 @@ void http_get(unsigned port, const char *path, const char *accept, struct http_a
 {
 	char request[4096];
 
-	/* By 1.0 an answer is one piece, and then the connection is over. */
+	/* With HTTP/1.0 an answer comes in one piece, and then the connection ends. */
 	snprintf(request, sizeof request, "GET %s HTTP/1.0\r\nHost: localhost\r\n%s%s%s\r\n", path,
 		 accept ? "Accept: " : "", accept ? accept : "", accept ? "\r\n" : "");
 	http_send(port, request, ret);

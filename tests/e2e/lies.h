@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lies.h - what the device of tests/liar/quoit_exec.c says that is not so
+ * lies.h - the lies that the device of tests/liar/quoit_exec.c can tell
  *
- * It has no memory and computes nothing, and answers every job well, one after the other.  A
- * job that is FILL with one of these numbers makes it lie; $QUOIT_LIE makes its first words
- * one.
+ * The device has no memory and computes nothing; it answers every job well, one after the other.  A
+ * FILL job with one of these numbers makes it lie; $QUOIT_LIE makes it lie in its first words.
  */
 #ifndef TESTS_LIES_H
 #define TESTS_LIES_H
@@ -12,43 +11,43 @@
 enum lie {
 	LIE_NOT,
 
-	/* answers */
-	LIE_ID,       /* of a request that cannot be, */
-	LIE_OTHER_ID, /* or is not there */
+	/* lies in answers */
+	LIE_ID,       /* an impossible request id */
+	LIE_OTHER_ID, /* the id of a request that is not there */
 	LIE_TYPE,
-	LIE_UNMAP, /* of a slot that is in use */
+	LIE_UNMAP, /* an UNMAP of a slot that is in use */
 	LIE_TWICE,
-	LIE_EARLY, /* before the one that it is behind */
-	LIE_COUNT, /* a device counts nothing */
+	LIE_EARLY, /* an answer before that of a request which it depends on */
+	LIE_COUNT, /* a count, which devices never give */
 	LIE_POISON,
 	LIE_DEATH,
-	LIE_FAR, /* INT32_MIN */
+	LIE_FAR, /* INT32_MIN as the result */
 	LIE_STAMPS,
-	LIE_STREAM, /* it was in a stream that there is not */
-	LIE_FAILED, /* that may be */
+	LIE_STREAM, /* a stream that does not exist */
+	LIE_FAILED, /* a failure that is possible */
 
-	/* words */
-	LIE_TAIL,      /* of the answers, far ahead, */
-	LIE_TAIL_BACK, /* or behind */
-	LIE_HEAD,      /* of the requests */
-	LIE_RUNS_NONE, /* it works for a reactor that is not there, */
-	LIE_RUNS_FREE, /* or at a request that is not, */
-	LIE_RUNS_ONE,  /* or at this one, for ever */
-	LIE_RUNS_ANEW, /* or at something else each time, for ever */
-	LIE_FAULT,     /* a culprit and a fault that are none, and it ends */
-	LIE_LOST,      /* the device is lost, and it ends */
-	LIE_WHY,       /* it ends, by what is no text */
-	LIE_SCRIBBLE,  /* any, for ever */
+	/* lies in words */
+	LIE_TAIL,      /* the answers' tail, far ahead */
+	LIE_TAIL_BACK, /* the answers' tail, back */
+	LIE_HEAD,      /* the requests' head */
+	LIE_RUNS_NONE, /* works for a reactor that does not exist */
+	LIE_RUNS_FREE, /* works at a request that does not exist */
+	LIE_RUNS_ONE,  /* works at this request for ever */
+	LIE_RUNS_ANEW, /* works at something new each time, for ever */
+	LIE_FAULT,     /* impossible culprit and fault; then it ends */
+	LIE_LOST,      /* says that the device is lost; then it ends */
+	LIE_WHY,       /* ends with a `why` that is not text */
+	LIE_SCRIBBLE,  /* writes random words, for ever */
 
-	/* deeds */
-	LIE_SLEEP, /* it does nothing any more, */
-	LIE_CLOSE, /* not even listen */
+	/* bad behaviour */
+	LIE_SLEEP, /* does nothing any more */
+	LIE_CLOSE, /* does nothing, and closes its sockets */
 	LIE_EXIT,
-	LIE_DESCRIPTORS, /* it sends some */
-	LIE_STAY,        /* it keeps the memory of who leaves */
-	LIE_HAD,         /* the session has had more time than there ever was */
+	LIE_DESCRIPTORS, /* sends descriptors */
+	LIE_STAY,        /* keeps the memory of sessions that leave */
+	LIE_HAD,         /* says that the session had more time than has passed */
 
-	/* first words ($QUOIT_LIE) */
+	/* lies in its first words ($QUOIT_LIE) */
 	LIE_MAGIC,
 	LIE_VERSION,
 	LIE_RESULT,
@@ -64,7 +63,7 @@ enum lie {
 	LIE_LONG,
 	LIE_HELLO_EXIT,
 	LIE_HELLO_CLOSE,
-	LIE_HELLO_DESCRIPTORS, /* more than one */
+	LIE_HELLO_DESCRIPTORS, /* several descriptors */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.c - quoitd, one job at a time */
+/* oracle.c - model quoitd, one job at a time */
 #include "oracle.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ void oracle_done(struct oracle *o)
 
 /* ---- operations ---- */
 
-/* Element i of an input of a job with n outputs: one element broadcasts. */
+/* Element i of an input of a job with n outputs; a single element is broadcast. */
 static int32_t input(const struct oracle_tensor *t, uint32_t i)
 {
 	return *oracle_at(t, t->n == 1 ? 0 : i);
@@ -187,7 +187,7 @@ static int compute(struct oracle *o, const struct quoit_sqe *sqe)
 
 /* ---- one job ---- */
 
-/* All but a NOP write tensor 0 and read the others. */
+/* Every operation but NOP writes tensor 0 and reads the others. */
 static bool writes(const struct quoit_sqe *sqe, unsigned i)
 {
 	return sqe->opcode != QUOIT_OP_NOP && i == 0;
@@ -205,7 +205,7 @@ static void charge(struct oracle_memory *m, uint64_t bytes)
 		m->peak = m->used;
 }
 
-/* Bytes for the buffers that the job is the first to touch; false: they do not fit. */
+/* Reserve bytes for the buffers that this job touches first; false: they do not fit. */
 static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	struct oracle_buffer *fresh[QUOIT_MAX_TENSORS_PER_JOB];
@@ -218,9 +218,9 @@ static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 
 		if (!sqe->tensor[i] || b->reserved)
 			continue;
-		if (b->device && sqe->opcode == QUOIT_OP_NOP) /* it only waits */
+		if (b->device && sqe->opcode == QUOIT_OP_NOP) /* a NOP only waits */
 			continue;
-		b->reserved = true; /* so that a second tensor of it does not count */
+		b->reserved = true; /* so that a second tensor of this buffer does not count */
 		bytes[b->place] += charge_of(b);
 		fresh[n++] = b;
 	}
@@ -233,7 +233,7 @@ static bool reserve(struct oracle *o, const struct quoit_sqe *sqe)
 	return fit;
 }
 
-/* The poison that the job would read. */
+/* The poison that the job would read; NULL: none. */
 static const struct oracle_buffer *poison(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -258,13 +258,13 @@ static bool reads_uncertain(struct oracle *o, const struct quoit_sqe *sqe)
 	return false;
 }
 
-/* What the end of the job means for later readers of its output. */
+/* Record for later readers of the output how the job ended. */
 static void mark_output(struct oracle *o, const struct quoit_sqe *sqe, const struct oracle_end *end)
 {
 	const struct oracle_tensor *t = tensor_of(o, sqe->tensor[0]);
 	struct oracle_buffer *b = t->buffer;
 	uint64_t lo, hi;
-	bool is_anew; /* nothing of what others failed to write is left */
+	bool is_anew; /* the job replaces all that others failed to write */
 
 	oracle_extent(t, &lo, &hi);
 	if (lo == hi)
@@ -295,7 +295,7 @@ static struct oracle_end run_job(struct oracle *o, const struct quoit_sqe *sqe)
 	bool fits = reserve(o, sqe);
 	const struct oracle_buffer *b = poison(o, sqe);
 
-	if (b) { /* also where it does not fit: what its client hears of is the writer */
+	if (b) { /* even if the error does not fit: readers must hear of the writer */
 		end.res = -QUOIT_EPOISON;
 		end.cause = b->cause;
 		end.code = b->code;

@@ -2,11 +2,11 @@
 /*
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
- * It knows CREATE, VIEW and FREE of vectors of i32, on the host, pinned there, or on devices, and a
- * few operations on them, the charge of buffers by size class or in pages, and poison.  What it
- * says of a job, the daemon must say too at any depth (daemon/memory/memory.h, the theorem).  It is
- * written for being read, shares no code with the daemon but the size classes, and trusts its
- * caller: every handle is valid.
+ * It models CREATE, VIEW and FREE of vectors of i32, on the host, pinned there, or on devices, and
+ * a few operations on them; the charge of buffers by size class or in pages; and poison.  The
+ * daemon must give the same answer for each job, however many are in flight
+ * (daemon/memory/memory.h, the theorem).  The model is written to be read, shares only the size
+ * classes with the daemon, and trusts its caller: every handle is valid.
  */
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H
@@ -17,21 +17,21 @@
 #include <quoit/abi.h>
 
 #define ORACLE_TENSORS 64u
-#define ORACLE_PLACES  4u /* the host, two devices by their numbers, and: */
-#define ORACLE_PINNED  3u /* the pinned region of the host */
+#define ORACLE_PLACES  4u /* the host, two devices by their numbers, and the pinned region */
+#define ORACLE_PINNED  3u /* index of the host's pinned region */
 
 struct oracle_buffer {
 	uint64_t bytes;
 	unsigned tensors;
-	bool arena;     /* charged already */
-	uint8_t device; /* where jobs on it run; 0: on the host */
-	uint8_t place;  /* whose bytes it is charged to */
-	bool reserved;  /* has its bytes */
+	bool arena;     /* its bytes are charged already */
+	uint8_t device; /* where its jobs run; 0: on the host */
+	uint8_t place;  /* the place that it is charged to */
+	bool reserved;  /* its bytes are reserved */
 	bool poisoned;
-	uint64_t lo, hi; /* the poison, in elements */
+	uint64_t lo, hi; /* extent of the poison, in elements */
 	uint64_t cause;  /* user_data of the first failure */
-	int32_t code;    /* of it */
-	bool uncertain;  /* contents depend on a cancel or a deadline */
+	int32_t code;    /* code of that failure */
+	bool uncertain;  /* its contents depend on a cancel or a deadline */
 	int32_t *data;
 };
 
@@ -56,21 +56,23 @@ struct oracle {
 /* How a job ends. */
 struct oracle_end {
 	int32_t res;
-	uint64_t cause; /* of a failure */
+	uint64_t cause; /* user_data of the job that failed first */
 	int32_t code;
-	bool uncertain; /* the rest is a guess: a cancel or deadline may have changed it */
+	bool uncertain; /* the rest may be wrong: a cancel or deadline may have changed it */
 };
 
 void oracle_init(struct oracle *o, const uint64_t budget[ORACLE_PLACES], uint32_t first);
 void oracle_done(struct oracle *o);
 
-/* Run one SQE.  may_fail: a cancel or deadline may end it instead. */
+/* Run one SQE.  may_fail: a cancel or a deadline may end it first. */
 struct oracle_end oracle_run(struct oracle *o, const struct quoit_sqe *sqe, bool may_fail);
 
-/* The handle that a new tensor at this place of the table would have. */
+/* The handle of a new tensor at this index of the table. */
 uint32_t oracle_new_handle(const struct oracle *o, uint32_t index);
 
-/* First byte and end of a tensor, in elements of its buffer; and whether it has all between. */
+/*
+ * First byte and end of a tensor, in elements of its buffer; and whether it covers all in between.
+ */
 void oracle_extent(const struct oracle_tensor *t, uint64_t *ret_lo, uint64_t *ret_hi);
 bool oracle_covers(const struct oracle_tensor *t);
 

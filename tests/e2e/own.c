@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own.c - a session that brings the soft device's kernels, or the same to a real one */
+/* own.c - open a session that brings the soft device's kernels, or equal ones to a real device */
 #include "own.h"
 
 #include <stdio.h>
@@ -44,8 +44,10 @@ void own_close(struct own *o)
 	room_close(&o->room);
 }
 
-/* The process of the first user's own on the first device, by its line of the topology file; 0:
- * there is none. */
+/*
+ * The first user's own process on the first device, by its line of the topology file; 0: there is
+ * none.
+ */
 static pid_t find_process(const struct own *o)
 {
 	char text[8192], *rest = text, *line;
@@ -60,7 +62,7 @@ static pid_t find_process(const struct own *o)
 	return 0;
 }
 
-/* It waits until there is one that is not `before`. */
+/* Waits until there is one other than `before`. */
 pid_t own_process(const struct own *o, pid_t before)
 {
 	for (int i = 0; i < 5000; i++) {
@@ -76,7 +78,7 @@ pid_t own_process(const struct own *o, pid_t before)
 
 #define IMAGE_BYTES (1u << 20)
 
-/* What own.cu was made into. */
+/* Read the image that own.cu was compiled to. */
 static size_t read_image(char *ret_image)
 {
 	const char *build = getenv("QUOIT_BUILD");
@@ -130,7 +132,7 @@ int own_add_stencil(struct quoit_session *s)
 	return own_add(s, own_load(s), &d);
 }
 
-/* As stencil5, but it goes where nothing is. */
+/* Like stencil5, but it reads an address without memory. */
 int own_add_fault(struct quoit_session *s)
 {
 	struct quoit_kernel_desc d = own_stencil_desc();
@@ -140,7 +142,7 @@ int own_add_fault(struct quoit_session *s)
 	return own_add(s, own_load(s), &d);
 }
 
-/* Takes scalar 0 nanoseconds. */
+/* Runs for scalar 0 nanoseconds. */
 int own_add_spin(struct quoit_session *s)
 {
 	const struct quoit_kernel_desc d = {.name = "spin",
@@ -167,7 +169,7 @@ static float at(const float *in, unsigned i, unsigned j)
 	return 0.2f * (*x + x[-(int)COLS] + x[COLS] + x[-1] + x[1]);
 }
 
-/* Its result is that of the CPU. */
+/* Expect the same result as the CPU's. */
 void own_expect_stencil(struct quoit_ring *q, int kernel)
 {
 	quoit_tensor in = quoit_matrix(q, QUOIT_F32, ROWS, COLS);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* own.cu - the kernels that a soft device has built in, for tests on a real one: all of the work,
- * whatever the grid */
+/*
+ * own.cu - the soft device's built-in kernels, for tests on a real device; they do all of the work,
+ * for any grid
+ */
 #include "kernels/system.cuh"
 
 extern "C" __global__ void stencil5(float *out, const float *in, unsigned rows, unsigned cols)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - a recorder of sessions, and what their trace files have */
+/* recorder.c - record sessions, and read their trace files */
 #include "recorder.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include <criterion/criterion.h>
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 int recorder_connect(const struct daemon *d)
 {

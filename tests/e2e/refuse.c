@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse.c - a system call filter */
+/* refuse.c - let system calls fail by a seccomp filter */
 #include "refuse.h"
 
 #include <linux/filter.h>
@@ -13,7 +13,7 @@
 #define PER_CALL   5 /* statements */
 
 #define LOAD(field)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-/* Goes on behind the next `skip` statements unless what was loaded is `value`. */
+/* Skip the next `skip` statements unless the loaded word is `value`. */
 #define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
 #define RETURN(value)       BPF_STMT(BPF_RET | BPF_K, value)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse.h - system calls that fail, as in a container that forbids them */
+/* refuse.h - let system calls fail, as in a container that forbids them */
 #ifndef TESTS_REFUSE_H
 #define TESTS_REFUSE_H
 
@@ -7,13 +7,14 @@
 
 struct refused_call {
 	int number;
-	int argument;   /* only where this one, from 1, is `value`; 0: always */
-	uint32_t value; /* its low half */
+	/* number of the argument, from 1, that must be `value`; 0: the call always fails */
+	int argument;
+	uint32_t value; /* the argument's low half */
 };
 
 /*
- * From now on these calls of this process, and of what it becomes, fail with `error`.  For
- * daemon_start_prepared; ends the process where that cannot be had.
+ * From now on these calls fail with `error`, in this process and in the program that it becomes.
+ * For daemon_start_prepared; ends the process if the filter cannot be set.
  */
 void refuse_calls(const struct refused_call *calls, unsigned count, int error);
 

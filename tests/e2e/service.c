@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - what systemd does for a service, as far as a test can */
+/* service.c - act as systemd does for a service, as far as a test can */
 #include "service.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* An abstract name, which the kernel chooses. */
+/* An abstract socket name that the kernel chooses. */
 static void open_notify(struct service *s)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -107,7 +107,7 @@ static void prepare(const struct daemon *d)
 
 /* ---- start and end ---- */
 
-/* Those descriptors are taken in us, so that none of them is one that quoitd is to get. */
+/* Occupy the descriptors that quoitd is to get, so that the test's own files have other numbers. */
 static void take_first(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -209,9 +209,9 @@ void service_stop(struct service *s)
 	service_done(s);
 }
 
-/* ---- what it says ---- */
+/* ---- its messages ---- */
 
-/* What it said last; false: nothing until then. */
+/* Read its last message; false: there is none until then. */
 static bool hear(struct service *s, uint64_t until_ms)
 {
 	uint64_t now = now_ms();

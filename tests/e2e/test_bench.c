@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bench.c - a benchmark that fails, or is ended, keeps what it has measured */
+/* test_bench.c - a benchmark that fails, or is ended, keeps its samples */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 static char samples_path[64];
 
-/* A name for the samples, of no file yet. */
+/* Choose a name for the samples' file, which does not exist yet. */
 static void no_samples(void)
 {
 	int fd;
@@ -25,8 +25,7 @@ static void no_samples(void)
 	unlink(samples_path);
 }
 
-/* How many lines there are, each an object of this benchmark; *ret_errors of these have an error.
- */
+/* Count the lines, each an object of this benchmark; *ret_errors: how many have an error. */
 static unsigned count_samples(const char *bench, unsigned *ret_errors)
 {
 	FILE *from = fopen(samples_path, "re");
@@ -73,7 +72,7 @@ Test(bench, the_series_behind_one_that_fails_goes_on)
 	unsigned errors, lines;
 
 	no_samples();
-	setenv("QUOIT_LIBEXECDIR", "/nowhere", 1); /* where the floor's program is looked for */
+	setenv("QUOIT_LIBEXECDIR", "/nowhere", 1); /* quoit looks for the floor's program there */
 	cr_expect_eq(tool_run(said, sizeof said,
 			      "bench nop --rounds=2 --only=floor_1,quoit_1 --samples=%s",
 			      samples_path),

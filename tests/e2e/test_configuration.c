@@ -14,7 +14,7 @@
 #include "daemon.h"
 #include "tool.h"
 
-/* Its exit status, and what it says. */
+/* Returns its exit status, and its messages. */
 static int check_config(const char *options, char *ret_said, size_t size)
 {
 	char command[512];
@@ -62,7 +62,7 @@ Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 
 static struct configuration configuration;
 
-/* With a file, a drop-in and an option that wins over both. */
+/* Start with a file, a drop-in, and an option that overrides both. */
 static void start(struct daemon *d)
 {
 	const char *options[] = {configuration.option, "--max-jobs=256", NULL};
@@ -99,7 +99,7 @@ Test(configuration, what_is_wrong_is_named_with_the_line_that_it_is_from)
 
 /* ---- the sample ---- */
 
-/* Whose lines of settings begin with '#', and those of comments with '# ' or nothing else. */
+/* Lines of settings begin with '#'; lines of comments have '# ' or nothing else. */
 Test(configuration, the_sample_is_valid_with_all_of_its_lines_and_names_every_option)
 {
 	char command[512], said[8192];
@@ -126,9 +126,9 @@ Test(configuration, the_sample_is_valid_with_all_of_its_lines_and_names_every_op
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* ---- what is in force ---- */
+/* ---- the configuration in force ---- */
 
-/* The row of an option: has it this value, from there? */
+/* Has an option's row this value, and this origin? */
 static void expect_row(json_t *rows, const char *name, const char *value, const char *from)
 {
 	const json_t *row;
@@ -222,7 +222,7 @@ Test(configuration, what_is_long_is_shown_whole)
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* A file that somebody else wrote, or another version. */
+/* The file may come from another program, or another version. */
 Test(configuration, what_is_no_configuration_is_passed_over)
 {
 	char said[4096], socket[128];

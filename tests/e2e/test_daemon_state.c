@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_daemon_state.c - tools tell a quoitd that has not started, is up, does not move or is dead
+/*
+ * test_daemon_state.c - tools say whether a quoitd has not started, is up, does not move or is dead
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,12 +21,12 @@
 
 #define SAID_BYTES (64u << 10)
 
-/* Those that read counter files. */
+/* Tools that read counter files. */
 static const char *const readers[] = {"ps",     "topo",  "stat",  "top --batch -n 1",
 				      "config", "share", "kill 1"};
 
 #define READERS     (sizeof readers / sizeof readers[0])
-#define FILE_READER 5u /* of these, the first that asks quoitd, which would start it */
+#define FILE_READER 5u /* number of the first of these that connects, and so would start quoitd */
 
 static char folder[] = "/tmp/quoit-state-XXXXXX", path[64];
 
@@ -41,7 +42,7 @@ static void remove_folder(void)
 	cr_expect_eq(rmdir(folder), 0);
 }
 
-/* The exporter's word for it, and quoit_up. */
+/* The exporter's state and quoit_up. */
 static void expect_state(const char *socket, const char *state, double up)
 {
 	static const char *const states[] = {"up", "silent", "dead", "waiting", "absent"};
@@ -81,7 +82,7 @@ Test(daemon_state, where_none_is_the_library_says_how_to_start_one)
 	cr_expect(strstr(quoit_open_text(), "`quoit run -- PROGRAM`"), "%s", quoit_open_text());
 }
 
-/* As systemd holds it: to connect would start quoitd. */
+/* systemd holds the socket like this: to connect would start quoitd. */
 Test(daemon_state, a_socket_that_waits_is_told_and_not_connected_to, .init = make_folder,
      .fini = remove_folder)
 {
@@ -103,7 +104,7 @@ Test(daemon_state, a_socket_that_waits_is_told_and_not_connected_to, .init = mak
 	close(fd);
 }
 
-/* A path that leads there by another way is the same socket. */
+/* A path through a link is the same socket. */
 Test(daemon_state, a_link_to_the_folder_leads_to_the_socket, .init = make_folder,
      .fini = remove_folder)
 {

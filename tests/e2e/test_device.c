@@ -15,7 +15,7 @@
 
 TestSuite(device, .timeout = 60);
 
-/* ---- what there is ---- */
+/* ---- descriptions ---- */
 
 Test(device, is_described_to_its_client)
 {
@@ -52,7 +52,7 @@ Test(device, that_is_not_there_has_no_tensors)
 	room_close(&r);
 }
 
-/* The driver's module may not even be built here: that is a reason, too. */
+/* The driver's module may not be built here: that is a reason, too. */
 Test(device, of_cuda_without_a_driver_is_missed_for_a_reason_and_cores_go_on)
 {
 	const char *const options[] = {"--gpu=cuda", "--log=error", NULL};
@@ -79,7 +79,7 @@ Test(device, of_cuda_without_a_driver_is_missed_for_a_reason_and_cores_go_on)
 
 #define N 777u
 
-/* The same operations here and there; what they compute must be the same bits. */
+/* The same operations on both; the results must have the same bits. */
 static void compute(struct quoit_ring *q, unsigned where, double *ret)
 {
 	quoit_tensor x, y, z, sum, c;
@@ -176,7 +176,7 @@ Test(device, reads_zeros_from_what_was_never_written)
 
 struct way {
 	const char *name;
-	unsigned flags; /* of the tensor on the host */
+	unsigned flags; /* flags of the host's tensor */
 	uint32_t bytes;
 };
 
@@ -209,7 +209,7 @@ ParameterizedTest(struct way *w, device, copies_bytes_there_and_back)
 		quoit_push(r.q, quoit_copy(to, there));
 	}
 	cr_assert_eq(quoit_read(r.q, to, got, w->bytes), 0);
-	cr_assert_eq(quoit_wait_all(r.q, 10000), 0); /* of nothing, a read waits for nothing */
+	cr_assert_eq(quoit_wait_all(r.q, 10000), 0); /* reading an empty tensor waits for nothing */
 	cr_expect_eq(memcmp(bytes, got, w->bytes), 0, "%s", w->name);
 	cr_assert_eq(quoit_failures(r.q, NULL), 0);
 	free(bytes);
@@ -287,7 +287,7 @@ Test(device, says_what_it_found_and_poisons_what_depends_on_it)
 	cr_assert(quoit_job_error(r.d, after, &error));
 	cr_expect_eq(error.code, -ERANGE);
 	cr_expect_lt(quoit_read(r.d, z, &got, sizeof got), 0);
-	/* A write of everything heals it. */
+	/* Writing all of it removes the poison. */
 	quoit_push(r.d, quoit_fill(y, 2.0));
 	quoit_push(r.d, quoit_add_scalar(z, y, 1.0));
 	cr_expect_eq(quoit_read(r.d, z, &got, sizeof got), 0);
@@ -304,7 +304,7 @@ Test(device, runs_what_fits_one_at_a_time_however_deep_the_queue)
 	float got[4];
 
 	quoit_push(r.d, quoit_fill(x, 1.0));
-	for (int i = 0; i < 300; i++) { /* 4 MiB each: three at a time would fit */
+	for (int i = 0; i < 300; i++) { /* 4 MiB each: three fit at a time */
 		y = quoit_matrix(r.d, QUOIT_F32, 1024, 1024);
 		quoit_push(r.d, quoit_add_scalar(y, x, 1.0));
 		quoit_free(r.d, x);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_device_cost.c - what jobs on a device cost in round trips: counted, not timed.
+ * test_device_cost.c - the cost of jobs on a device in round trips: counted, not timed.
  *
- * The executor stands still while jobs are pushed: whatever reaches it then has needed no answer
- * of its.  What it does with each request is counted in tests/unit/test_launcher.c.
+ * The executor is stopped while jobs are pushed, so all requests that are there when it goes on
+ * needed no answer from it.  tests/unit/test_launcher.c counts its work for each request.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static struct cost cost_now(const struct device_room *r)
 			     .answers = room_count(r, QUOIT_REACTOR_EXEC_ANSWERS)};
 }
 
-/* Counters are published now and then: once there are so many of both, or after ten seconds. */
+/* Counters are published now and then: wait until both have these values, or for ten seconds. */
 static struct cost cost_at(const struct device_room *r, uint64_t requests, uint64_t answers)
 {
 	struct cost now = cost_now(r);
@@ -50,7 +50,7 @@ static void expect_cost(const struct device_room *r, uint64_t requests, uint64_t
 	cr_expect_eq(now.answers, answers, "%lu answers", (unsigned long)now.answers);
 }
 
-/* A vector there with a number in it: the first request, answered. */
+/* Create a vector there with a number in it: the first request, answered. */
 static quoit_tensor start(struct device_room *r)
 {
 	quoit_tensor x = quoit_vector(r->d, QUOIT_I64, 1);
@@ -87,7 +87,7 @@ Test(device_cost, a_chain_of_jobs_is_sent_without_one_answer)
 	room_close(&r);
 }
 
-/* Creates cost nothing, and a free is a request that has no answer. */
+/* Creates cost nothing, and a free is a request without an answer. */
 Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
@@ -107,7 +107,7 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 
 #define MARKED 8 /* small jobs that reach a stream together share a mark (launcher_private.h) */
 
-/* Where streams cannot write words, each mark's event is asked at least once. */
+/* If streams cannot write words, each mark's event is polled at least once. */
 Test(device_cost, events_that_are_asked_for_are_counted)
 {
 	struct device_room r;
@@ -137,9 +137,12 @@ Test(device_cost, a_device_that_writes_words_is_not_asked)
 }
 
 #define FLOOD  100
-#define SHARED 48 /* places of the GPU-direct ring that are not kept for who comes new */
+#define SHARED 48 /* places of the GPU-direct ring that are not kept for newcomers */
 
-/* What is not in the ring is a request to a stream; again, should the consumer have been away. */
+/*
+ * Jobs that are not in the ring are requests to a stream.  The test tries again if the consumer was
+ * away.
+ */
 Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 {
 	struct device_room r = direct_open("", NULL);
@@ -157,13 +160,13 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 	}
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	for (int tries = 0; tries < 20 && sent >= FLOOD; tries++) {
-		usleep(250000); /* twice, the counters have been published */
+		usleep(250000); /* the counters have been published twice by then */
 		before = cost_now(&r).requests + direct_bring_up_by(&r, x[0]);
 		kill(executor, SIGSTOP);
 		for (int i = 0; i < FLOOD; i++)
 			quoit_push(r.d, quoit_fill(x[i], 1.0));
 		quoit_flush(r.d);
-		usleep(50000); /* all are taken */
+		usleep(50000); /* quoitd has fetched all by then */
 		cr_assert_eq(quoit_start(q, quoit_fill(y, 1.0), &job), 0);
 		quoit_flush(q);
 		usleep(50000);
@@ -199,13 +202,13 @@ static void expect_cost_of_copy(const char *peers, uint64_t cost)
 	room_close(&r);
 }
 
-/* One names what it has, the other reads it. */
+/* The first device names its buffer, and the second reads it. */
 Test(device_cost, a_copy_between_devices_is_two_requests)
 {
 	expect_cost_of_copy("--gpu-peers", 2);
 }
 
-/* Each part is read by the one device and written by the other. */
+/* The first device reads each part, and the second writes it. */
 Test(device_cost, a_copy_through_the_host_is_two_requests_a_part)
 {
 	expect_cost_of_copy("--gpu-peers=no", UINT64_C(2) * 6);

@@ -15,7 +15,7 @@
 
 TestSuite(device_faults, .timeout = 60);
 
-/* Injected by the soft device into each of its processes. */
+/* Faults of the soft device, in each of its processes. */
 static struct device_room faulty(const char *faults, const char *option)
 {
 	const char *options[] = {"--gpu=soft", "--log=error", option, NULL};
@@ -24,7 +24,7 @@ static struct device_room faulty(const char *faults, const char *option)
 	return room_open_with(options, 0);
 }
 
-/* It computes again, within the patience of `room_run`. */
+/* It computes again, within the time limit of `room_run`. */
 static void expect_works(struct device_room *r)
 {
 	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 100);
@@ -52,7 +52,7 @@ Test(device_faults, a_killed_executor_loses_the_memory_and_comes_back)
 	cr_expect_eq(error.code, -QUOIT_EDEVLOST);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), -QUOIT_EPOISON);
 	cr_expect_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0, "cores go on");
-	/* Written anew, it is as good as ever. */
+	/* A tensor that is written anew is as good as ever. */
 	cr_expect_eq(room_run(r.d, quoit_fill(x, 2.0), NULL), 0);
 	cr_expect_eq(quoit_read(r.d, x, got, sizeof got), 0);
 	cr_expect_eq(got[0], 2.0f);
@@ -87,7 +87,7 @@ Test(device_faults, jobs_in_flight_fail_in_their_order_when_it_is_killed)
 }
 
 struct fault {
-	char faults[24]; /* Criterion copies it, and no pointers */
+	char faults[24]; /* an array, since Criterion copies it, and does not follow pointers */
 	int code;
 };
 
@@ -213,8 +213,10 @@ Test(device_faults, a_late_job_ends_alone)
 	room_close(&r);
 }
 
-/* One element for all places (a stride in a dim of 1): in four bytes there is work for minutes,
- * which no one's process should be ended for. */
+/*
+ * A view with one element for all places (a stride in a dim of 1): four bytes have work for
+ * minutes, for which no process should be ended.
+ */
 Test(device_faults, a_job_that_would_take_too_long_is_refused)
 {
 	const struct quoit_shape across = {
@@ -235,7 +237,10 @@ Test(device_faults, a_job_that_would_take_too_long_is_refused)
 	room_close(&r);
 }
 
-/* What lies in new device memory is another's: whoever finds it uncleared clears it. */
+/*
+ * New device memory has another user's bytes.  If clearing it fails, the next job that uses it
+ * clears it.
+ */
 Test(device_faults, a_buffer_that_could_not_be_cleared_is_cleared_later)
 {
 	struct device_room r = faulty("clear:1:ENOMEM,clear:2:ENOMEM", NULL);
@@ -258,10 +263,10 @@ Test(device_faults, a_buffer_that_could_not_be_cleared_is_cleared_later)
 	room_close(&r);
 }
 
-/* ---- what it says of its end ---- */
+/* ---- its message when it ends ---- */
 
 struct end {
-	char faults[32]; /* Criterion copies it, and no pointers */
+	char faults[32]; /* an array, since Criterion copies it, and does not follow pointers */
 	char why[64];
 };
 
@@ -319,7 +324,7 @@ Test(device_faults, what_ended_the_last_process_is_said_of_the_next_one)
 	room_close(&r);
 }
 
-/* ---- calls whose failure need be no job's ---- */
+/* ---- calls that fail without a job's fault ---- */
 
 Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
 {
@@ -340,7 +345,10 @@ Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
 	room_close(&r);
 }
 
-/* Beside a tensor of ours another session uses memory and leaves: the driver gets that back. */
+/*
+ * Another session uses memory beside our tensor and leaves, so that the driver gets the memory
+ * back.
+ */
 static quoit_tensor come_and_go(const struct device_room *r)
 {
 	quoit_tensor ours = quoit_vector(r->d, QUOIT_F32, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_pairs.c - copies from one device to another, and what becomes of them */
+/* test_device_pairs.c - copies from one device to another, and their failures */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,10 +18,10 @@
 
 TestSuite(device_pairs, .timeout = 60);
 
-#define PART  (512u << 10) /* bytes that are under way as one (limits.md) */
-#define LARGE (4u << 20)   /* bytes: more than a session's bridge holds at a time */
+#define PART  (512u << 10) /* bytes that travel together (limits.md) */
+#define LARGE (4u << 20)   /* bytes: more than a session's bridge can hold */
 
-/* How what is large goes from one to the other. */
+/* How large copies travel between devices. */
 enum way { DIRECTLY, IN_PARTS, WAYS };
 
 static struct device_room two_devices(enum way way)
@@ -39,7 +39,7 @@ static quoit_tensor vector_on(struct quoit_ring *q, unsigned device, unsigned dt
 	return quoit_create(q, &shape, QUOIT_CREATE_ON(device));
 }
 
-/* A pair of large vectors of which the first has numbers. */
+/* Make a pair of large vectors; the first one has numbers. */
 static void make_large(struct device_room *r, quoit_tensor *ret_one, quoit_tensor *ret_two)
 {
 	*ret_one = vector_on(r->q, 1, QUOIT_F32, LARGE / 4);
@@ -62,7 +62,7 @@ static void expect_equal(struct device_room *r, quoit_tensor a, quoit_tensor b)
 
 struct size {
 	uint32_t elements;
-	uint8_t dtype, bytes; /* of an element */
+	uint8_t dtype, bytes; /* of the element */
 };
 
 static struct size sizes[] = {
@@ -128,7 +128,7 @@ Test(device_pairs, what_is_large_goes_directly)
 	room_close(&r);
 }
 
-/* Of a larger tensor, from and to places within it. */
+/* Parts of larger tensors. */
 Test(device_pairs, a_large_part_goes_directly_where_it_lies)
 {
 	struct device_room r = two_devices(DIRECTLY);
@@ -216,7 +216,7 @@ Test(device_pairs, a_part_of_a_tensor_goes_where_it_lies_in_one_piece)
 	room_close(&r);
 }
 
-/* Both buffers are of old bytes of this very session's, of which nothing may be seen. */
+/* Both buffers have old bytes of this session, which must not be seen. */
 Test(device_pairs, what_was_never_written_is_zero_on_both_sides)
 {
 	struct device_room r = two_devices(DIRECTLY);
@@ -255,7 +255,7 @@ static void expect_order(enum way way)
 	quoit_push(r.q, quoit_fill_int(one, 0));
 	for (int i = 0; i < 50; i++) {
 		quoit_push(r.q, quoit_copy(two, one));
-		quoit_push(r.q, quoit_fill_int(one, -1)); /* after it was read */
+		quoit_push(r.q, quoit_fill_int(one, -1)); /* after the copy has read it */
 		quoit_push(r.q, quoit_add_int(two, two, 1));
 		quoit_push(r.q, quoit_copy(one, two));
 		quoit_push(r.q, quoit_mul_int(two, two, 3));
@@ -346,7 +346,7 @@ Test(device_pairs, poison_is_handed_on_and_written_over)
 	room_close(&r);
 }
 
-/* A copy is in its middle while one of the two executors stands still. */
+/* One of the two executors is stopped in the middle of a copy. */
 struct death {
 	enum way way;
 	unsigned stopped, killed;
@@ -385,14 +385,14 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
 	cr_expect_eq(error.value[0], d->killed);
 	cr_expect_eq(room_run(r.q, quoit_amax(most, two, QUOIT_AXIS_ALL), NULL), -QUOIT_EPOISON);
-	/* Both go on, with what is written anew. */
+	/* Both devices go on, with tensors that are written anew. */
 	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
 	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);
 	room_close(&r);
 }
 
-/* Jobs on the second device without a pause, by a thread with a ring of its own. */
+/* A thread that keeps the second device busy, with a ring of its own. */
 struct bustle {
 	struct quoit_ring *q;
 	pthread_t thread;
@@ -412,7 +412,7 @@ static void *bustle(void *arg)
 	return NULL;
 }
 
-/* Who is to read hears of it before, however much it has to do. */
+/* The reading device must hear of the new process first, however busy it is. */
 Test(device_pairs, what_is_read_is_the_new_process_memory)
 {
 	struct device_room r = two_devices(DIRECTLY);
@@ -426,13 +426,13 @@ Test(device_pairs, what_is_read_is_the_new_process_memory)
 	cr_assert_eq(quoit_ring_open(&b.q, r.s, NULL), 0);
 	cr_assert_eq(pthread_create(&b.thread, NULL, bustle, &b), 0);
 	usleep(20000);
-	kill(target, SIGSTOP); /* while it has something to do, and does not listen */
+	kill(target, SIGSTOP); /* while it is busy, and does not read its socket */
 	kill(source, SIGKILL);
 	(void)room_executor_of(&r, 1, source);
 	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
 	cr_assert_eq(quoit_start(r.q, quoit_copy(two, one), &job), 0);
 	cr_assert_eq(quoit_flush(r.q), 0);
-	usleep(50000); /* its turn comes: it is sent */
+	usleep(50000); /* quoitd sends the copy by then */
 	kill(target, SIGCONT);
 	cr_expect_eq(quoit_wait(r.q, job, 20000), 0);
 	expect_equal(&r, one, two);
@@ -450,11 +450,11 @@ struct fault {
 static struct fault faults[] = {
 	{"copy:6:ENOMEM", IN_PARTS, -ENOMEM},
 	{"copy:6:EGPUFAULT", IN_PARTS, -QUOIT_EGPUFAULT},
-	{"host_register:1-:ENOMEM", IN_PARTS, 0}, /* through the executors' own buffers */
+	{"host_register:1-:ENOMEM", IN_PARTS, 0}, /* goes through the executors' own buffers */
 	{"copy:1:ENOMEM", DIRECTLY, -ENOMEM},
 	{"copy:1:EGPUFAULT", DIRECTLY, -QUOIT_EGPUFAULT},
 	{"memory_import:1:EGPUFAULT", DIRECTLY, -QUOIT_EGPUFAULT},
-	/* These go in parts all the same. */
+	/* These copies go in parts instead. */
 	{"pool_export:1-:ENOTSUP", DIRECTLY, 0},
 	{"pool_import:1-:EINVAL", DIRECTLY, 0},
 	{"memory_export:1-:EINVAL", DIRECTLY, 0},
@@ -480,13 +480,13 @@ ParameterizedTest(struct fault *f, device_pairs, a_failed_part_fails_the_copy)
 	cr_expect_eq(res, f->code, "%s: %d", f->faults, res);
 	if (!f->code)
 		cr_expect_eq(room_count(&r, QUOIT_REACTOR_PEER_COPIES), 0);
-	/* The other process may have that call still before it. */
+	/* The other process may not have made the failing call yet. */
 	(void)!quoit_read(r.q, one, got, sizeof got);
 	for (int i = 0; i < 4 && res; i++) {
 		(void)room_run(r.q, quoit_uniform(one, 2, 0), NULL);
 		res = room_run(r.q, quoit_copy(two, one), NULL);
 	}
-	if (f->code != -QUOIT_EGPUFAULT) { /* which every new process has again */
+	if (f->code != -QUOIT_EGPUFAULT) { /* every new process has these faults again */
 		cr_expect_eq(res, 0);
 		expect_equal(&r, one, two);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_queues.c - what waits for a device, and what must not wait for ever */
+/* test_device_queues.c - jobs that wait for a device, and must not wait for ever */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 TestSuite(device_queues, .timeout = 60);
 
-#define CROWD 600 /* more than two rings of requests hold */
+#define CROWD 600 /* more requests than two rings hold */
 
 static int run(struct quoit_ring *q, struct quoit_sqe sqe)
 {
@@ -33,9 +33,9 @@ static int run(struct quoit_ring *q, struct quoit_sqe sqe)
 	return res;
 }
 
-/* ---- an executor that takes nothing ---- */
+/* ---- a stopped executor ---- */
 
-/* Many buffers with bytes there, all of them given back while its executor sleeps. */
+/* Free many buffers with bytes there while the executor is stopped. */
 static pid_t drop_a_crowd(struct device_room *r)
 {
 	pid_t executor = room_executor(r, 0);
@@ -77,7 +77,7 @@ Test(device_queues, an_executor_that_takes_nothing_is_ended)
 	room_close(&r);
 }
 
-/* It has nothing to do, and says so: whoever leaves waits for it no longer than a second. */
+/* The executor is idle and says so; a session that leaves waits for it at most a second. */
 Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
@@ -87,7 +87,7 @@ Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
 
 	cr_assert_eq(run(r.d, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0); /* through the staging buffer */
-	usleep(50000);                                        /* until it sleeps */
+	usleep(50000);                                        /* until the executor sleeps */
 	kill(executor, SIGSTOP);
 	cr_expect_eq(quoit_close(r.s, QUOIT_CLOSE_CANCEL), 0);
 	cr_expect_neq(room_executor(&r, executor), executor);
@@ -96,9 +96,9 @@ Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
 
 /* ---- a client that dies ---- */
 
-#define FLOOD    180 /* what the launcher has at a time, about */
-#define RUNS_OUT 150 /* the operation with which the device dies */
-#define BEGUN    80  /* of the flood: what is in streams when it hears of the death, and more */
+#define FLOOD    180 /* about what the launcher holds at a time */
+#define RUNS_OUT 150 /* number of the operation that kills the device */
+#define BEGUN    80 /* of the flood: more than is in streams when the executor hears of the death */
 
 static _Noreturn void flood_and_wait(const char *socket, int ready)
 {
@@ -112,7 +112,7 @@ static _Noreturn void flood_and_wait(const char *socket, int ready)
 		_exit(1);
 	x = quoit_vector(q, QUOIT_F32, 10);
 	large = quoit_vector(q, QUOIT_F32, 3u << 20);
-	quoit_push(q, quoit_normal(large, 1, 0)); /* while it runs, all requests are taken */
+	quoit_push(q, quoit_normal(large, 1, 0)); /* while it runs, quoitd fetches all requests */
 	quoit_push(q, quoit_with_link(quoit_fill(x, 0.0), 1));
 	for (int i = 2; i < FLOOD; i++)
 		quoit_push(q, quoit_add_scalar(x, x, 1.0));
@@ -136,7 +136,7 @@ static bool is_stopped(pid_t pid)
 	return state == 'T';
 }
 
-/* The device stops at the first of them; their client dies; the device goes on. */
+/* The device stops at the first job; the client dies; the device goes on. */
 static void flood_and_die(const struct device_room *r)
 {
 	const struct house house = {.d = r->daemon};
@@ -155,7 +155,7 @@ static void flood_and_die(const struct device_room *r)
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 10000 && !house_total(&house, QUOIT_DAEMON_CLIENTS_DIED); i++)
 		usleep(1000);
-	usleep(50000); /* until the executor is told, too */
+	usleep(50000); /* until the executor knows of it, too */
 	kill(executor, SIGCONT);
 	close(ready[0]);
 	close(ready[1]);
@@ -177,9 +177,9 @@ Test(device_queues, what_a_dead_clients_device_has_not_begun_does_not_run)
 	room_close(&r);
 }
 
-/* ---- jobs behind others ---- */
+/* ---- jobs behind failed ones ---- */
 
-/* It was sent before the first one failed, and made of its leavings what it could. */
+/* The second job was sent before the first one failed, and computed with the values there. */
 Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
@@ -207,9 +207,9 @@ Test(device_queues, a_job_that_ran_on_poison_says_so_whatever_it_found)
 }
 
 #define CHAIN   2000
-#define IN_VAIN 400 /* what was in flight when the first one failed, and more */
+#define IN_VAIN 400 /* more than was in flight when the first one failed */
 
-/* Each depends on the one before it, and is sent before that has ended. */
+/* Each job depends on the one before, and is sent before that has ended. */
 Test(device_queues, only_what_was_in_flight_runs_in_vain_behind_a_failure)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
@@ -231,12 +231,12 @@ Test(device_queues, only_what_was_in_flight_runs_in_vain_behind_a_failure)
 		quoit_push(r.d, quoit_add_scalar(x[i + 1], x[i], 1.0));
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	cr_expect_eq(quoit_failures(r.d, NULL), CHAIN + 1);
-	usleep(300000); /* published ten times a second */
+	usleep(300000); /* counters are published ten times a second */
 	cr_expect_leq(room_count(&r, QUOIT_REACTOR_EXEC_REQUESTS) - before, IN_VAIN);
 	room_close(&r);
 }
 
-#define READERS 40 /* more than a request can name */
+#define READERS 40 /* more than one request can name */
 
 Test(device_queues, a_job_behind_more_than_a_request_can_name_is_behind_all)
 {
@@ -273,7 +273,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* The copy is in a stream of its own, and waits there for all of them. */
+/* The copy waits for all of them in a stream of its own. */
 Test(device_queues, what_waits_for_long_work_is_not_taken_for_hung)
 {
 	const char *options[] = {"--gpu=soft", "--log=error", "--gpu-ms=400", NULL};

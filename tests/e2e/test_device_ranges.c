@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_ranges.c - what a device's profiler hears of jobs: whose they are, and to their ends
+/*
+ * test_device_ranges.c - a device's profiler is told the session, ring and index of each job, and
+ * when it ends
  */
 #include <stdio.h>
 #include <stdlib.h>

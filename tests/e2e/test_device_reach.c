@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_reach.c - pinned memory that a device reaches, in part, or not at all */
+/* test_device_reach.c - pinned memory that a device can reach wholly, partly, or not at all */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 TestSuite(device_reach, .timeout = 60);
 
 #define MIB     (UINT64_C(1) << 20)
-#define STRETCH (16 * MIB) /* what a driver is asked for at once */
+#define STRETCH (16 * MIB) /* bytes that a driver is asked to register at once */
 #define PINNED  (40 * MIB)
 
 static void log_to_file(const struct daemon *d)
@@ -54,7 +54,7 @@ static uint64_t refused(const struct device_room *r)
 	return daemon_session_counter(&r->daemon, info.session, QUOIT_SESSION_PINNED_REFUSED);
 }
 
-/* All of the pinned region to the device and back. */
+/* Copy all of the pinned region to the device and back, and compare. */
 static void expect_same_there_and_back(struct device_room *r)
 {
 	const struct quoit_shape all = {.dtype = QUOIT_F32, .dim = {1, 1, 1, PINNED / 4}};
@@ -75,7 +75,7 @@ static void expect_same_there_and_back(struct device_room *r)
 }
 
 struct refusal {
-	char faults[32]; /* Criterion copies it, and no pointers */
+	char faults[32]; /* an array, since Criterion copies it, and does not follow pointers */
 	uint64_t bytes;
 };
 
@@ -84,7 +84,7 @@ static struct refusal refusals[] = {
 	{"copy:1+2:EAGAIN", 0}, /* the stream is full between two stretches */
 	{"host_register:2:ENOMEM", STRETCH},
 	{"host_register:3:ENOMEM", PINNED - 2 * STRETCH},
-	{"host_register:1-:ENOTSUP", STRETCH}, /* the others are not asked for then */
+	{"host_register:1-:ENOTSUP", STRETCH}, /* then quoit-exec does not ask for the others */
 };
 
 ParameterizedTestParameters(device_reach, is_the_same_whatever_is_refused)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_retries.c - a driver's streams are full now and then, and nobody sees it */
+/* test_device_retries.c - a driver's streams are full now and then, which no job notices */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 TestSuite(device_retries, .timeout = 60);
 
 #define N      100000u /* of float64: four parts of the staging buffer */
-#define CHAINS 6u      /* more than there are streams for work */
+#define CHAINS 6u      /* more chains than there are streams for work */
 
 static double data[N], result[2][CHAINS + 1][N];
 
-/* A job whose times are told. */
+/* Expect a job to have its times. */
 static void expect_stamps(struct quoit_ring *q, quoit_tensor x, bool there)
 {
 	struct quoit_stamps t;
@@ -45,7 +45,7 @@ static void compute(struct quoit_ring *q, bool there, double ret[CHAINS + 1][N])
 	pinned = quoit_create(q, &whole, QUOIT_CREATE_PINNED);
 	sum = quoit_vector(q, QUOIT_F64, N);
 	view = quoit_view(q, sum, &part, 0);
-	quoit_push(q, quoit_fill(view, 0.5)); /* the rest of it is cleared */
+	quoit_push(q, quoit_fill(view, 0.5)); /* quoit-exec clears the rest */
 	for (unsigned i = 0; i < CHAINS; i++) {
 		x[i] = quoit_vector(q, QUOIT_F64, N);
 		cr_assert_eq(quoit_write(q, x[i], data, sizeof data), 0);
@@ -64,7 +64,7 @@ static void compute(struct quoit_ring *q, bool there, double ret[CHAINS + 1][N])
 }
 
 struct list {
-	char faults[200]; /* Criterion copies it, and no pointers */
+	char faults[200]; /* an array, since Criterion copies it, and does not follow pointers */
 };
 
 static struct list lists[] = {
@@ -104,7 +104,10 @@ ParameterizedTest(struct list *list, device_retries, change_nothing)
 	room_close(&r);
 }
 
-/* It says so once, and the job fails alone: what it put into the stream has an end there. */
+/*
+ * The driver reports this error once.  Only this job fails, and its work in the stream ends
+ * properly.
+ */
 Test(device_retries, a_mark_that_fails_once_fails_its_job_alone)
 {
 	const char *options[] = {"--gpu=soft", "--log=error", NULL};

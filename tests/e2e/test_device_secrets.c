@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_device_secrets.c - what lay in device memory before is seen by nobody, whatever fails */
+/* test_device_secrets.c - old contents of device memory are never seen, whatever fails */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ TestSuite(device_secrets, .timeout = 60);
 
 static const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, N}};
 
-/* Bytes that the next two buffers of this size will get, whoever's they are. */
+/* Leave bytes in memory that the next two buffers of this size will get, of any user. */
 static void leave_secrets(struct quoit_ring *q, uint32_t elements)
 {
 	quoit_tensor x[2];
@@ -34,7 +34,7 @@ static void leave_secrets(struct quoit_ring *q, uint32_t elements)
 	cr_assert_eq(quoit_wait_all(q, 20000), 0);
 }
 
-/* The client's own memory: it sees there whatever a copy leaves, and needs no result for it. */
+/* Create a tensor in the client's memory, which shows what a copy wrote, even one that failed. */
 static float *arena(struct device_room *r, quoit_tensor *ret)
 {
 	float *memory = quoit_alloc(r->s, N * sizeof *memory);
@@ -55,14 +55,14 @@ static unsigned count_secrets(const float *memory)
 	return n;
 }
 
-/* Behind something long, so that all that comes now is sent before any of it has failed. */
+/* Put jobs behind a long one, so that all are sent before any of them has failed. */
 static struct quoit_sqe later(struct device_room *r, struct quoit_sqe sqe)
 {
 	quoit_push(r->d, quoit_normal(quoit_vector(r->d, QUOIT_F32, MUCH), 1, 0));
 	return quoit_with_link(sqe, 1);
 }
 
-/* The largest of nothing: it writes nothing. */
+/* The maximum of an empty tensor: it writes nothing. */
 static struct quoit_sqe write_nothing(struct device_room *r, quoit_tensor out)
 {
 	const struct quoit_shape nothing = {.dtype = QUOIT_F32, .dim = {1, 1, 0, N}};
@@ -108,10 +108,10 @@ Test(device_secrets, of_others_are_not_in_a_slab)
 	room_close(&r);
 }
 
-/* ---- calls of the driver that fail ---- */
+/* ---- failing calls of the driver ---- */
 
 struct fault {
-	char list[80]; /* Criterion copies it, and no pointers */
+	char list[80]; /* an array, since Criterion copies it, and does not follow pointers */
 };
 
 /* The first three operations are those of leave_secrets and later. */

@@ -13,7 +13,7 @@
 
 TestSuite(direct, .timeout = 120);
 
-/* ---- who has it ---- */
+/* ---- sessions with and without it ---- */
 
 Test(direct, is_for_those_who_ask)
 {
@@ -57,7 +57,7 @@ Test(direct, is_not_to_be_had_without_a_device_or_memory_there)
 #define COLS  9u
 #define COUNT (ROWS * COLS)
 
-/* What is computed, each a tensor of float64 but for the mask (i32) and places (i64). */
+/* The results, each a tensor of float64, except the mask (i32) and places (i64). */
 enum {
 	SUM_OF,
 	REVERSE,
@@ -106,7 +106,7 @@ static struct quoit_sqe reduce(uint8_t opcode, quoit_tensor out, quoit_tensor x,
 	return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), axis, 0, 0);
 }
 
-/* One small job of each kind, on views of several kinds.  Returns how many. */
+/* One small job of each kind, on views of several kinds.  Returns how many jobs. */
 static uint64_t compute(struct quoit_ring *q, struct results *ret)
 {
 	const struct quoit_shape columns = {
@@ -160,7 +160,10 @@ static void expect_equal(const struct results *a, const struct results *b)
 		cr_expect_eq(memcmp(a->at[i], b->at[i], sizeof a->at[i]), 0, "result %u", i);
 }
 
-/* How a product is tiled may differ from a core's; on a real device sums and functions do, too. */
+/*
+ * A product may be tiled otherwise than on a core; on a real device sums and functions may differ,
+ * too.
+ */
 static bool is_rounded(unsigned i)
 {
 	const bool sum = i == FUNCTION || i == SUMS || i == MEANS || i == LOSS || i == NORM;
@@ -168,7 +171,7 @@ static bool is_rounded(unsigned i)
 	return i == PRODUCT || i == WHOLE || (sum && !room_is_soft());
 }
 
-/* Numbers of one type that are equal but for the rounding of the terms of a sum of `terms`. */
+/* Expect numbers of one type to be equal, apart from the rounding of sums of `terms` terms. */
 static void expect_near(const void *a, const void *b, size_t bytes, enum quoit_dtype dtype,
 			double terms, unsigned which)
 {
@@ -207,7 +210,7 @@ Test(direct, computes_the_same_bits_as_a_stream_and_the_host)
 	(void)compute(r.q, &here);
 	(void)compute(q, &streamed);
 	expect_alike(&here, &streamed);
-	do { /* until nothing of it had to go through streams */
+	do { /* until no job had to go through streams */
 		uint64_t jobs;
 
 		direct_bring_up(&r);
@@ -223,7 +226,7 @@ Test(direct, computes_the_same_bits_as_a_stream_and_the_host)
 	room_close(&r);
 }
 
-/* Of every type, as large as small ones are. */
+/* Small tensors of every type, as large as they may be. */
 enum {
 	TYPED_ADD,
 	TYPED_MUL,
@@ -246,7 +249,7 @@ struct typed {
 	uint8_t at[TYPED_RESULTS][SIDE * SIDE * sizeof(double)];
 };
 
-/* Whole numbers from -1000 to 1000 or so, in integers; else normal ones. */
+/* Integers get whole numbers from about -1000 to 1000; other types get normal numbers. */
 static quoit_tensor make_numbers(struct quoit_ring *q, enum quoit_dtype dtype, uint64_t seed)
 {
 	quoit_tensor from = quoit_matrix(q, QUOIT_F64, SIDE, SIDE);
@@ -374,7 +377,7 @@ Test(direct, computes_the_same_bits_of_every_type_and_of_the_largest_small_tenso
 
 /* ---- order ---- */
 
-/* y = -x or x + i, 3000 times over, from 5; what comes of it. */
+/* y = -x or x + i, 3000 times, from 5; and the result. */
 static int64_t run_chain(struct quoit_ring *q, int64_t got[3])
 {
 	quoit_tensor x = quoit_vector(q, QUOIT_I64, 3), y;
@@ -393,7 +396,7 @@ static int64_t run_chain(struct quoit_ring *q, int64_t got[3])
 	return v;
 }
 
-/* One that begins while the consumer is kept from its core goes through a stream to its end. */
+/* A chain that begins while the consumer is away from its core goes through a stream to its end. */
 Test(direct, runs_a_chain_in_its_order)
 {
 	struct device_room r = direct_open("", NULL);
@@ -414,7 +417,7 @@ Test(direct, runs_a_chain_in_its_order)
 	room_close(&r);
 }
 
-/* Small jobs, large ones of the same device, and cores, each on what the others made. */
+/* Small jobs, large jobs on the same device, and cores, each on the others' results. */
 Test(direct, streams_and_cores_wait_for_each_other)
 {
 	struct device_room r = direct_open("", NULL);
@@ -430,7 +433,7 @@ Test(direct, streams_and_cores_wait_for_each_other)
 	for (int i = 0; i < 200; i++) {
 		quoit_push(r.d, quoit_mul_scalar(small, small, 0.5));
 		quoit_push(r.d, quoit_add_scalar(small, small, 1.0));
-		quoit_push(r.d, quoit_copy(large, small)); /* 2000 of it */
+		quoit_push(r.d, quoit_copy(large, small)); /* 2000 of its elements */
 		quoit_push(r.d, quoit_add_scalar(large, large, 1.0));
 		quoit_push(r.d, quoit_op_arg(quoit_op4(QUOIT_OP_AMAX, back, large, 0, 0), 2, 0, 0));
 		quoit_push(r.d, quoit_mul_scalar(back, back, 0.25));
@@ -457,7 +460,7 @@ Test(direct, reads_zeros_from_what_was_never_written)
 	room_close(&r);
 }
 
-/* Each of these sizes is new to the device: its consumer is told to leave, and comes back. */
+/* The device has no buffer of any of these sizes yet: its consumer must leave, and comes back. */
 Test(direct, gives_way_to_whoever_needs_memory)
 {
 	struct device_room r = direct_open("", NULL);
@@ -480,7 +483,9 @@ Test(direct, gives_way_to_whoever_needs_memory)
 	room_close(&r);
 }
 
-/* With a consumer there, which is not so sure: it leaves by itself when it has had nothing to do.
+/*
+ * Run it while a consumer is there.  Several tries, since the consumer leaves by itself when it is
+ * idle.
  */
 static void run_beside_it(struct device_room *r, struct quoit_sqe sqe)
 {
@@ -493,7 +498,7 @@ static void run_beside_it(struct device_room *r, struct quoit_sqe sqe)
 	}
 }
 
-/* Of a pinned tensor the device reaches the memory once it is registered. */
+/* The device can reach a pinned tensor only once its memory is registered. */
 Test(direct, gives_way_to_whoever_copies_to_pinned_memory_for_the_first_time)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 100, 100}};
@@ -508,7 +513,7 @@ Test(direct, gives_way_to_whoever_copies_to_pinned_memory_for_the_first_time)
 	room_close(&r);
 }
 
-/* For one that is not small, a driver may have to load code. */
+/* For a large product a driver may have to load code. */
 Test(direct, gives_way_to_a_large_product)
 {
 	struct device_room r = direct_open("", NULL);
@@ -521,7 +526,7 @@ Test(direct, gives_way_to_a_large_product)
 	room_close(&r);
 }
 
-/* To load a kernel may take waiting for the device: all are loaded before the consumer comes. */
+/* Loading a kernel may wait for the device, so all kernels are loaded before the consumer comes. */
 Test(direct, streams_run_what_they_never_ran_beside_it)
 {
 	struct device_room r = direct_open("", NULL);
@@ -595,7 +600,7 @@ Test(direct, says_what_poisoned_its_inputs)
 	room_close(&r);
 }
 
-/* ---- others ---- */
+/* ---- other sessions ---- */
 
 Test(direct, sessions_come_and_go)
 {

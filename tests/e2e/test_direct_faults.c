@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_direct_faults.c - GPU-direct mode where consumers do not come, stop, lie or die */
+/* test_direct_faults.c - GPU-direct mode when consumers do not come, stop, lie or die */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -14,7 +14,7 @@ TestSuite(direct_faults, .timeout = 120);
 
 /* ---- without a consumer ---- */
 
-/* Why there will be none is to be read where the devices are. */
+/* The devices' text says why there are no consumers. */
 static void expect_streams_alone(const char *faults, const char *why)
 {
 	struct device_room r = direct_open(faults, NULL);
@@ -37,7 +37,7 @@ Test(direct_faults, goes_through_streams_when_no_consumer_starts)
 	expect_streams_alone("direct_start:1-:ENOMEM", NULL);
 }
 
-/* What is in the ring of one that does not beat is not lost, nor done twice. */
+/* Jobs in the ring of a consumer that does not beat are neither lost nor run twice. */
 static void expect_streams_behind_a_consumer(const char *faults)
 {
 	struct device_room r = direct_open(faults, NULL);
@@ -45,7 +45,7 @@ static void expect_streams_behind_a_consumer(const char *faults)
 	float got[3];
 
 	cr_assert_eq(direct_run(r.d, quoit_fill(x, 1.0), NULL), 0);
-	for (int round = 1; round <= 4; round++) { /* the second finds it up, and stalled */
+	for (int round = 1; round <= 4; round++) { /* the second round finds it up, but stalled */
 		cr_assert_eq(direct_run(r.d, quoit_add_scalar(x, x, 1.0), NULL), 0);
 		usleep(1000);
 		for (int i = 0; i < 30; i++)
@@ -59,7 +59,7 @@ static void expect_streams_behind_a_consumer(const char *faults)
 	room_close(&r);
 }
 
-/* Nothing else is in the streams then whose events would be asked. */
+/* Then the streams have no other work, so no events are polled. */
 Test(direct_faults, goes_through_streams_that_write_no_words)
 {
 	expect_streams_behind_a_consumer("silent,stall:1-");
@@ -91,12 +91,13 @@ Test(direct_faults, waits_for_a_consumer_that_leaves_late)
 
 /* ---- faults ---- */
 
-/* What lies in a new place of the slab was the session's own, but it is not zero. */
+/* A new place of the slab has old bytes of this session; it must still read as zero. */
 Test(direct_faults, a_place_that_could_not_be_cleared_is_not_read)
 {
 	const struct quoit_shape part = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
-	struct device_room r = direct_open("clear:2:ENOMEM", NULL); /* the first is the slab's */
+	/* the first clear is that of the slab */
+	struct device_room r = direct_open("clear:2:ENOMEM", NULL);
 	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
 	float got[1000];
 
@@ -113,7 +114,10 @@ Test(direct_faults, a_place_that_could_not_be_cleared_is_not_read)
 	room_close(&r);
 }
 
-/* The first job of a new place is too late before it is sent: it is cleared all the same. */
+/*
+ * The first job of a new place misses its deadline before it is sent; the place is cleared all the
+ * same.
+ */
 Test(direct_faults, a_place_whose_first_job_never_ran_is_zero)
 {
 	struct device_room r = direct_open("", NULL);
@@ -131,7 +135,7 @@ Test(direct_faults, a_place_whose_first_job_never_ran_is_zero)
 	sum = quoit_vector(r.d, QUOIT_F32, 1000);
 	much = quoit_vector(r.q, QUOIT_F32, 1u << 20);
 	cr_assert_eq(quoit_wait_all(r.q, DIRECT_PATIENCE_MS), 0);
-	quoit_push(r.d, quoit_normal(much, 1, 0)); /* by cores: nothing behind it is sent */
+	quoit_push(r.d, quoit_normal(much, 1, 0)); /* runs on cores; jobs behind it are not sent */
 	cr_assert_eq(quoit_start(r.d,
 				 quoit_with_deadline(
 					 quoit_with_link(quoit_add_scalar(sum, fresh, 1.0), 1), 1),
@@ -143,7 +147,7 @@ Test(direct_faults, a_place_whose_first_job_never_ran_is_zero)
 	room_close(&r);
 }
 
-/* A job in the ring of a consumer that will never do it, and two behind it. */
+/* Put a job into the ring of a consumer that will never run it, and two jobs behind it. */
 static void start_frozen(const struct device_room *r, quoit_tensor x, quoit_job job[3])
 {
 	for (int i = 0; i < DIRECT_PATIENCE_MS; i++) {
@@ -179,9 +183,9 @@ Test(direct_faults, jobs_of_a_frozen_consumer_fail_by_name_and_others_go_on)
 	room_close(&r);
 }
 
-#define FLOOD_S 8 /* of patience: five times what a job may take */
+#define FLOOD_S 8 /* time limit: five times what a job may take */
 
-/* The streams are never empty: what another session has there is not this job's excuse. */
+/* The streams are never empty, but another session's jobs there must not excuse this job. */
 Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
 {
 	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
@@ -193,7 +197,7 @@ Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
 	bool over = false;
 
 	large = quoit_vector(q, QUOIT_F32, 1u << 18);
-	/* Now, since new memory would have to wait for the consumer. */
+	/* Before the consumer comes, since new memory would have to wait for it. */
 	cr_assert_eq(direct_run(q, quoit_fill(large, 1.0), NULL), 0);
 	start_frozen(&r, x, job);
 	while (!over && time(NULL) - begin < FLOOD_S) {

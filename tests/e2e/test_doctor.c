@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_doctor.c - quoit doctor on machines made of files, on this one, and beside a quoitd */
+/* test_doctor.c - quoit doctor on made-up machines, on this one, and beside a quoitd */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 
 #define SAID_BYTES 65536
 
-/* ---- a machine made of files ---- */
+/* ---- a made-up machine ---- */
 
 struct file {
 	const char *path, *text;
@@ -34,7 +34,7 @@ struct file {
 #define NODE  "sys/devices/system/node/"
 #define GROUP "sys/fs/cgroup/system.slice/"
 
-/* Two nodes with two cores each, and nothing to find fault with. */
+/* Two nodes with two cores each, without any fault. */
 static const struct file well[] = {
 	{"proc/self/status", "Uid:\t990\t990\t990\t990\nGid:\t990\t990\t990\t990\nGroups:\t\n"
 			     "CapEff:\t0000000000000000\nSeccomp:\t0\n"
@@ -123,7 +123,7 @@ static void machine_remove(struct machine *m)
 	cr_expect_eq(system(line), 0);
 }
 
-/* How many findings there are: lines that are no explanations. */
+/* How many findings there are: lines that are not explanations. */
 static unsigned findings_in(const char *said)
 {
 	unsigned n = 0;
@@ -146,7 +146,7 @@ Test(doctor, a_good_machine_has_nothing_off)
 	machine_remove(&m);
 }
 
-/* One thing is off: which file says so, what is said, and how the command ends. */
+/* One fault: the file that shows it, the expected words, and the exit status. */
 struct cause {
 	char path[80], text[160];
 	char check[24], words[80];
@@ -298,7 +298,7 @@ Test(doctor, a_driver_without_any_device_file_is_one_note)
 	put_driver(&m, "580.65.06");
 	cr_expect_eq(tool_run(said, sizeof said, "doctor --root=%s device-files", m.folder), 0);
 	cr_expect(strstr(said, "there is no /dev/nvidia*"), "%s", said);
-	cr_expect_eq(findings_in(said), 2, "%s", said); /* and the sum */
+	cr_expect_eq(findings_in(said), 2, "%s", said); /* and the summary */
 	machine_remove(&m);
 }
 
@@ -346,7 +346,7 @@ Test(doctor, mps_is_found_where_the_variable_says)
 
 /* ---- garbage ---- */
 
-/* A JSON array of findings, each with all its keys. */
+/* Expect a JSON array of findings, each with all its keys. */
 static void expect_findings(const char *said)
 {
 	static const char *const keys[] = {"check", "level", "what", "why", "mend", "value"};
@@ -441,7 +441,7 @@ Test(doctor, checks_and_groups_can_be_named)
 	char said[SAID_BYTES];
 
 	cr_expect_eq(tool_run(said, sizeof said, "doctor --socket=/nowhere/x clock kernel"), 0);
-	cr_expect_eq(findings_in(said), 4, "%s", said); /* clock, kernel, io_uring, the sum */
+	cr_expect_eq(findings_in(said), 4, "%s", said); /* clock, kernel, io_uring, the summary */
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -n measure"), 2);
 	cr_expect(strstr(said, "--no-measure leaves none"), "%s", said);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor --checks"), 0);
@@ -525,7 +525,7 @@ Test(doctor, a_quoitd_that_hangs_or_is_dead_is_a_failure)
 	daemon_stop(&d);
 }
 
-/* It says `bytes` to the first who comes, and hangs up. */
+/* Send `bytes` to the first client, and hang up. */
 static pid_t start_stranger(const char *path, const void *bytes, size_t size)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

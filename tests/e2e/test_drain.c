@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_drain.c - what becomes of jobs when quoitd is told to end */
+/* test_drain.c - what happens to jobs when quoitd is told to end */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void prepare(const struct daemon *d)
 	cr_assert_eq(daemon_log_to_file(d), 0);
 }
 
-/* The sample module, whose sleep takes as long as it is told to on any machine. */
+/* Use the sample module: its sleep takes the same time on any machine. */
 static void start(const char *drain, const char *option)
 {
 	const char *build = getenv("QUOIT_BUILD");
@@ -73,7 +73,7 @@ static void wait_until_it_ends(void)
 		h.d.pid = -1;
 }
 
-/* One CQE a job, of naps in their order, and after them the news that quoitd is gone. */
+/* Expect one CQE for each job, of naps in their order, and then the news that quoitd is gone. */
 static void reap(unsigned jobs, unsigned *ret_done, unsigned *ret_cancelled)
 {
 	bool seen[MOST_JOBS] = {false};
@@ -99,7 +99,7 @@ static void finish(void)
 	daemon_stop(&h.d);
 }
 
-/* Case 75 of the threat model: ten seconds of work, and one to end. */
+/* Case 75 of the threat model: ten seconds of work, and one second to end. */
 Test(drain, what_is_not_done_by_the_deadline_is_cancelled)
 {
 	unsigned done, cancelled;
@@ -171,7 +171,7 @@ Test(drain, asking_once_more_ends_it_at_once)
 	finish();
 }
 
-/* Of more than may be in flight, the others stay in the ring: they were never taken. */
+/* Jobs beyond the limit in flight stay in the ring: quoitd has never fetched them. */
 Test(drain, what_is_not_fetched_by_then_stays_so)
 {
 	const struct quoit_cqe *cqe;
@@ -193,7 +193,7 @@ Test(drain, what_is_not_fetched_by_then_stays_so)
 	finish();
 }
 
-/* On cores, where a piece that has begun cannot be called back. */
+/* Jobs on cores, where a tile that has begun cannot be called back. */
 Test(drain, tiles_are_cancelled_like_all_others)
 {
 	quoit_tensor t;
@@ -236,7 +236,9 @@ Test(drain, a_client_that_dies_meanwhile_is_waited_for_no_longer)
 	finish();
 }
 
-/* A copy of the socket stays open, as a client's that has stopped after its last request. */
+/*
+ * A copy of the socket stays open, like that of a client that was stopped after its last request.
+ */
 Test(drain, session_that_is_closed_while_its_connection_stays_holds_nobody_up)
 {
 	pid_t keeper;

@@ -149,7 +149,7 @@ ParameterizedTest(struct refusal *refusal, executor, a_module_that_does_not_star
 	house_close(&h);
 }
 
-/* ---- its time ---- */
+/* ---- a module's time ---- */
 
 #define NAP_MS 50
 
@@ -187,7 +187,7 @@ Test(executor, counts_its_time_for_the_session_whose_job_it_runs)
 	house_close(&h);
 }
 
-/* It says so when the job has ended; quoitd looks at the session meanwhile. */
+/* The executor reports time when the job has ended; quoitd looks at the session before that. */
 Test(executor, counts_all_time_of_a_job_beside_which_its_session_has_others)
 {
 	struct house h = house_open(64);
@@ -204,10 +204,10 @@ Test(executor, counts_all_time_of_a_job_beside_which_its_session_has_others)
 
 /* ---- turns ---- */
 
-#define CROWD 24u                  /* three times as many as there are places */
-#define AHEAD 4u                   /* jobs of each, that do not wait for each other */
-#define EACH  10u                  /* jobs that all should have had, */
-#define ALL   (CROWD * EACH * 10u) /* by when there were so many */
+#define CROWD 24u                  /* three times as many sessions as there are places */
+#define AHEAD 4u                   /* independent jobs of each session */
+#define EACH  10u                  /* jobs that every session should have had */
+#define ALL   (CROWD * EACH * 10u) /* when this many have ended */
 
 struct visitor {
 	struct quoit_session *s;
@@ -235,7 +235,7 @@ static void visit(const struct house *h, struct visitor *v)
 	}
 }
 
-/* Another one for each that is done. */
+/* Start another job for each that has ended. */
 static unsigned go_on(const struct house *h, struct visitor *v)
 {
 	const struct quoit_cqe *cqe;

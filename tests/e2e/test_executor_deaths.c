@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_executor_deaths.c - the deaths of a module's process, its clients, and its quoitd */
+/* test_executor_deaths.c - the deaths of a module's process, of its clients, and of its quoitd */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,13 +23,14 @@ TestSuite(executor_deaths, .timeout = 60);
 
 struct death {
 	uint8_t how;
-	int status; /* as waitpid tells it */
+	int status; /* from waitpid */
 };
 
 static struct death deaths[] = {{SLEEP_LOOP, SIGKILL}, /* killed from outside */
 				{SLEEP_CRASH, SIGSEGV},
 				{SLEEP_EXIT, 7 << 8},
-				{SLEEP_DEAF, SIGKILL}}; /* by quoitd: it hung up and stays */
+				/* killed by quoitd: it has hung up but stays */
+				{SLEEP_DEAF, SIGKILL}};
 
 ParameterizedTestParameters(executor_deaths, a_death_fails_the_job_and_the_next_one_runs)
 {
@@ -56,7 +57,7 @@ ParameterizedTest(struct death *death, executor_deaths, a_death_fails_the_job_an
 	cr_assert_eq(error.value[1], (uint64_t)death->status, "status %#llx",
 		     (unsigned long long)error.value[1]);
 
-	house_submit(h.q, quoit_nop(t), 2); /* who reads the output learns of the first cause */
+	house_submit(h.q, quoit_nop(t), 2); /* a reader of the output hears of the first cause */
 	cr_assert_eq(house_reap(h.q, &error).res, -QUOIT_EPOISON);
 	cr_assert_eq(error.cause, 1);
 	cr_assert_eq(error.code, -QUOIT_EEXEC);
@@ -68,7 +69,7 @@ ParameterizedTest(struct death *death, executor_deaths, a_death_fails_the_job_an
 	house_close(&h);
 }
 
-/* Kill the executor a few milliseconds after it came up, again and again. */
+/* Kill the executor again and again, a few milliseconds after it came up. */
 static pid_t start_killer(const struct house *h)
 {
 	pid_t killer = fork();
@@ -153,7 +154,7 @@ Test(executor_deaths, a_thousand_jobs_each_end_once_however_it_is_killed)
 	*m.xs = 1.0f;
 	for (unsigned i = 0; i < JOBS; i++) {
 		m.out[i] = house_vector(h.s, h.q, 1, &m.outs[i]);
-		if (i % 64 == 0) /* room for more */
+		if (i % 64 == 0) /* makes room for more */
 			cr_assert_eq(house_run(h.q, quoit_nop(m.out[i])), 0);
 	}
 	house_visit(&h, &s, &q);
@@ -210,7 +211,7 @@ Test(executor_deaths, leaves_no_descriptor_behind_when_it_dies_or_a_session_ends
 	house_close(&h);
 }
 
-/* Whoever has the text open, or opens it now, has all of the old one or all of the new one. */
+/* A reader of the text gets all of the old one or all of the new one. */
 Test(executor_deaths, replaces_the_topology_text_whole)
 {
 	struct house h = house_open(64);
@@ -299,7 +300,7 @@ Test(executor_deaths, a_deadline_of_a_job_that_has_not_begun_harms_nobody_else)
 	house_close(&h);
 }
 
-/* Its client may have set none, or a late one, and may live for ever. */
+/* Its client may have set no deadline, or a late one, and may never end. */
 Test(executor_deaths, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
 {
 	const char *build = getenv("QUOIT_BUILD");
@@ -317,7 +318,7 @@ Test(executor_deaths, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
 	house_visit(&h, &s, &q);
 	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
 	usleep(20000);
-	res = house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)); /* mostly behind that job */
+	res = house_run(q, house_nap(&h, 0, 0, SLEEP_WELL)); /* usually behind that job */
 	cr_assert(res == 0 || res == -QUOIT_EEXEC);
 	cr_assert_eq(house_reap(h.q, NULL).res, -ETIME);
 	house_submit(h.q, quoit_with_deadline(house_nap(&h, 0, 0, SLEEP_LOOP), 1000000000), 2);
@@ -350,7 +351,7 @@ Test(executor_deaths, does_not_hang_in_a_dead_clients_job)
 		_exit(0);
 	}
 	(void)waitpid(child, NULL, 0);
-	res = house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)); /* mostly behind that job */
+	res = house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)); /* usually behind that job */
 	cr_assert(res == 0 || res == -QUOIT_EEXEC);
 	cr_assert(house_until(sessions_are, &h, 1));
 	cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_WELL)), 0);
@@ -392,7 +393,7 @@ static int oom_score(pid_t pid)
 	return score;
 }
 
-/* Case 32 of the threat model: one that leaks; tests/vm/guest/memory.sh has it done. */
+/* Case 32 of the threat model: a module that leaks; tests/vm/guest/memory.sh does it. */
 Test(executor_deaths, goes_before_its_daemon_where_memory_is_out)
 {
 	struct house h = house_open(64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_executor_starts.c - a device's process that does not come up again, or does not go */
+/* test_executor_starts.c - a device's process that does not come up again, or does not end */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 
 TestSuite(executor_starts, .timeout = 60);
 
-/* ---- a folder of its own, with quoitd and what should be quoit-exec ---- */
+/* ---- a folder with quoitd and a false quoit-exec ---- */
 
 static char build[PATH_MAX / 4], folder[PATH_MAX / 2];
 
@@ -71,7 +71,7 @@ static void remove_folder(void)
 	(void)rmdir(folder);
 }
 
-/* ---- how the device is ---- */
+/* ---- the device's state ---- */
 
 static int fill(struct device_room *r)
 {
@@ -82,7 +82,7 @@ static int fill(struct device_room *r)
 	return res;
 }
 
-/* Within the 20 s of room_run; what was in flight when it died does not count. */
+/* Within the 20 s of room_run; jobs that were in flight when it died do not count. */
 static int fill_when_settled(struct device_room *r)
 {
 	int res = -QUOIT_EGPUFAULT;
@@ -116,7 +116,7 @@ static void expect_lost(struct device_room *r, const char *why)
 /* ---- it does not come up ---- */
 
 struct start {
-	char text[40]; /* in the place of quoit-exec */
+	char text[40]; /* a script in place of quoit-exec */
 	char why[60];
 };
 
@@ -147,7 +147,7 @@ ParameterizedTest(struct start *start, executor_starts,
 	remove_folder();
 }
 
-/* It is tried again ten seconds later, and then again. */
+/* quoitd tries again after ten seconds, and then again. */
 Test(executor_starts, a_lost_device_is_lost_until_it_is_up)
 {
 	const char *options[] = {"--gpu=soft", "--log=error", "--start-ms=1000", NULL};
@@ -174,10 +174,11 @@ Test(executor_starts, a_lost_device_is_lost_until_it_is_up)
 	remove_folder();
 }
 
-/* ---- it does not go ---- */
+/* ---- it does not end ---- */
 
-/* Of a thread of quoitd's of that name: clock ticks of processor time that it has had; 0: it is no
- * such thread.
+/*
+ * Clock ticks of processor time that a thread of quoitd of this name has had; 0: it has another
+ * name.
  */
 static unsigned long ticks_of(const char *path, const char *name)
 {
@@ -210,7 +211,7 @@ static double thread_seconds(const struct device_room *r, const char *name)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* As a driver that holds it in its last moments would: who traces it does. */
+/* Keep a process from ending, as a driver could: a tracer can do that. */
 static void hold(pid_t pid)
 {
 	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACEEXIT) < 0)

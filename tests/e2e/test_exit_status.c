@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exit_status.c - a quoitd that cannot start says why, in words and by number, and leaves
- * nothing */
+/*
+ * test_exit_status.c - a quoitd that cannot start says why, in words and by number, and leaves no
+ * files
+ */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ static void expect(struct service *s, const char *option, int status, const char
 	cr_expect(strstr(log, words), "%s", log);
 }
 
-/* At a socket that is nobody's. */
+/* Start it at a socket that is free. */
 static void expect_at(const char *socket, int status, const char *words)
 {
 	struct service s;
@@ -81,7 +83,7 @@ Test(exit_status, a_folder_that_another_one_has)
 	service_stop(&one);
 }
 
-/* It is somebody's who holds no lock, and stays. */
+/* The listener holds no lock, and stays. */
 Test(exit_status, a_socket_at_which_somebody_listens)
 {
 	struct service s;
@@ -97,7 +99,7 @@ Test(exit_status, a_socket_at_which_somebody_listens)
 	service_done(&s);
 }
 
-/* ---- file systems that take nothing: case 76 ---- */
+/* ---- file systems that are full or read-only: case 76 ---- */
 
 static char folder[64];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exporter.c - quoit exporter: what it serves, to whom, and what strangers cannot do to it */
+/* test_exporter.c - what quoit exporter serves, to whom, and how it withstands strangers */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@
 #include "tool.h"
 
 #define PATIENCE    6000   /* times 10 ms */
-#define FRESH_US    300000 /* a text is served so long, and a little */
+#define FRESH_US    300000 /* a text is served for a little less */
 #define OPENMETRICS "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
 
-/* As a textfile collector would run it: its text into a file. */
+/* Write its text into a file, as for a textfile collector. */
 static int once(const struct daemon *d, const char *options, const char *into)
 {
 	char line[512];
@@ -41,7 +41,7 @@ static void run_jobs(struct client *c, unsigned jobs)
 	cr_assert_eq(quoit_wait_all(c->q, QUOIT_FOREVER), 0);
 }
 
-/* As the counter file has it. */
+/* The value in the counter file. */
 static double fetched(const struct daemon *d)
 {
 	const struct quoit_totals *t = daemon_totals(d);
@@ -55,7 +55,7 @@ static double fetched(const struct daemon *d)
 	return sum;
 }
 
-/* ---- what it serves ---- */
+/* ---- the text ---- */
 
 Test(exporter, serves_the_counters_of_the_moment)
 {
@@ -141,7 +141,7 @@ static double now_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Every reading would differ from the one before; so many do as the time that went by allows. */
+/* Each reading would give another text; only as many may differ as the elapsed time allows. */
 Test(exporter, all_who_ask_at_a_time_get_one_text)
 {
 	char path[96], kept[96];
@@ -174,7 +174,7 @@ Test(exporter, all_who_ask_at_a_time_get_one_text)
 	daemon_stop(&d);
 }
 
-/* Also a file that is in the way is no crash, and the next good one is served. */
+/* Even a bad file is no crash, and the next good one is served. */
 Test(exporter, a_totals_file_that_is_garbage_is_an_answer_that_says_so)
 {
 	char path[96], kept[96], random[4096];
@@ -209,9 +209,9 @@ Test(exporter, a_totals_file_that_is_garbage_is_an_answer_that_says_so)
 	daemon_stop(&d);
 }
 
-/* ---- the text, as others read it ---- */
+/* ---- the text, read by other parsers ---- */
 
-/* A session that has done something, with a name that is no text. */
+/* A session that has run jobs, with a name that is not text. */
 static void open_session(struct client *c)
 {
 	struct quoit_open_params p = {.name = "a\"b\\c\n\xff"};
@@ -246,7 +246,7 @@ Test(exporter, promtool_finds_the_alert_rules_right_and_they_tell_what_they_shou
 	cr_expect_eq(system("promtool test rules tests/exporter/alerts_test.yml"), 0);
 }
 
-/* A rule or a panel about a metric that there is not says nothing for ever. */
+/* A rule or a panel about a metric that does not exist would stay silent for ever. */
 Test(exporter, rules_are_of_metrics_that_there_are)
 {
 	char path[96], line[512];
@@ -263,7 +263,7 @@ Test(exporter, rules_are_of_metrics_that_there_are)
 	client_close(&c);
 }
 
-/* promtool knows the old format alone. */
+/* promtool reads only the old format. */
 Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
 {
 	static const char *const sessions[] = {"--sessions", NULL};
@@ -296,7 +296,7 @@ Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
 struct request {
 	char text[160];
 	int status;
-	char body[48]; /* that it begins with */
+	char body[48]; /* the answer begins with this */
 };
 
 ParameterizedTestParameters(exporter, only_what_is_there_is_answered)
@@ -396,9 +396,9 @@ Test(exporter, who_does_not_take_gzip_gets_it_plain)
 	exporter_stop(&e);
 }
 
-/* ---- under which names ---- */
+/* ---- host names ---- */
 
-/* A page at evil.example that says it is at 127.0.0.1 has a browser ask so. */
+/* A page at evil.example, which resolves to 127.0.0.1, makes a browser ask like this. */
 Test(exporter, only_its_own_names_are_answered)
 {
 	static const char *const options[] = {"--host=mon.example,other.example", NULL};
@@ -470,7 +470,7 @@ Test(exporter, a_request_without_end_is_refused)
 	free(request);
 }
 
-/* So many that they would not be over in our patience, were they let in one behind the other. */
+/* So many that serving them one after the other would take longer than our limit. */
 #define HANGING 600
 
 Test(exporter, connections_that_hang_keep_nobody_away)
@@ -486,7 +486,7 @@ Test(exporter, connections_that_hang_keep_nobody_away)
 
 		fds[i] = http_connect(e.port);
 		cr_assert_geq(fds[i], 0, "%d: %s", i, strerror(-fds[i]));
-		/* It may be ended already, to make room, before it says anything. */
+		/* The exporter may have ended it already, to make room, before it says anything. */
 		cr_assert(send(fds[i], half, strlen(half), MSG_NOSIGNAL) == (ssize_t)strlen(half) ||
 				  errno == EPIPE || errno == ECONNRESET,
 			  "%d: %s", i, strerror(errno));
@@ -498,7 +498,7 @@ Test(exporter, connections_that_hang_keep_nobody_away)
 	exporter_stop(&e);
 }
 
-/* One byte now and then would keep a time-out that counts silence away for ever. */
+/* A byte now and then would defeat a time-out that only counts silence. */
 Test(exporter, a_request_that_comes_byte_by_byte_is_ended)
 {
 	struct exporter e;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exporter_prometheus.c - a Prometheus that scrapes quoit exporter, and the dashboard's
- * queries */
+/*
+ * test_exporter_prometheus.c - Prometheus scrapes quoit exporter, and answers the dashboard's
+ * queries
+ */
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -66,7 +68,7 @@ static void become_prometheus(const struct prometheus *p, int log)
 	_exit(127);
 }
 
-/* The port is the kernel's choice: 9090 may be another's. */
+/* The kernel chooses the port, since 9090 may be in use. */
 static unsigned read_port(const char *log)
 {
 	static const char listening[] = "\"Listening on\" address=127.0.0.1:";
@@ -126,7 +128,7 @@ static void stop(struct prometheus *p)
 
 /* ---- queries ---- */
 
-/* What it answers, to be dropped; NULL: it does not yet. */
+/* The answer, which the caller drops; NULL: there is none yet. */
 static json_t *query(const struct prometheus *p, const char *expression)
 {
 	char path[3072] = "/api/v1/query?query=", *to = path + strlen(path);
@@ -142,7 +144,7 @@ static json_t *query(const struct prometheus *p, const char *expression)
 	return json;
 }
 
-/* How many series, and the value of the first. */
+/* How many series the answer has, and the value of the first. */
 static size_t ask(const struct prometheus *p, const char *expression, double *ret)
 {
 	json_t *json = query(p, expression);
@@ -156,7 +158,9 @@ static size_t ask(const struct prometheus *p, const char *expression, double *re
 	return count;
 }
 
-/* Until the answer is that; what fails ends the test, which is to be over in ten minutes. */
+/*
+ * Wait until the answer has this value; a failure ends the test, which must be over in ten minutes.
+ */
 static void expect(const struct prometheus *p, const char *expression, double expected)
 {
 	double value = -1;
@@ -203,7 +207,7 @@ static void run_jobs(struct setting *s, unsigned jobs)
 	cr_assert_eq(quoit_wait_all(s->c.q, QUOIT_FOREVER), 0);
 }
 
-/* As the counter file has it, once all is in it. */
+/* The value in the counter file, once it has all. */
 static double fetched(const struct setting *s, double at_least)
 {
 	double sum = 0;
@@ -259,7 +263,7 @@ static double stat_p99(const struct setting *s)
 	return p99;
 }
 
-/* Of jobs of many sizes, each of which runs for more than 10 us, so that all are timed. */
+/* Run jobs of many sizes, each for more than 10 us, so that all are timed. */
 static void run_spread(struct setting *s)
 {
 	quoit_tensor t[20];
@@ -273,7 +277,7 @@ static void run_spread(struct setting *s)
 		}
 }
 
-/* Since the start of both: sums of buckets, and no rates. */
+/* Both since the start: sums of buckets, not rates. */
 Test(exporter_prometheus, percentiles_are_near_those_of_quoit_stat)
 {
 	static const char query_p99[] = "histogram_quantile(0.99, quoit_job_seconds_bucket)";
@@ -296,7 +300,7 @@ Test(exporter_prometheus, percentiles_are_near_those_of_quoit_stat)
 
 /* ---- the dashboard ---- */
 
-/* With what Grafana would put in for its variables. */
+/* Replace the variables as Grafana would. */
 static void fill_in(const char *expression, char *ret, size_t size)
 {
 	static const char *const variables[][2] = {
@@ -319,7 +323,7 @@ static void fill_in(const char *expression, char *ret, size_t size)
 	cr_assert_not(strchr(ret, '$'), "a variable that nobody knows: %s", ret);
 }
 
-/* Every string under the key "expr", wherever it is. */
+/* Call each() for every string under the key "expr", at any depth. */
 static unsigned each_expression(const json_t *json, void (*each)(const char *, void *), void *arg)
 {
 	const char *key;
@@ -339,7 +343,7 @@ static unsigned each_expression(const json_t *json, void (*each)(const char *, v
 	return n;
 }
 
-/* A session with memory of the soft device, which is there on every machine. */
+/* A session with memory of the soft device, which every machine has. */
 static void open_on_device(struct setting *s)
 {
 	struct quoit_open_params p = {.socket = s->c.d.socket,
@@ -361,7 +365,7 @@ static void run_on_device(struct setting *s)
 	cr_assert_eq(quoit_wait_all(s->device_ring, QUOIT_FOREVER), 0);
 }
 
-/* Some rates take two scrapes, and the legs a job that was timed. */
+/* Some rates need two scrapes, and the legs need a job that was timed. */
 static void expect_series(const char *expression, void *arg)
 {
 	struct setting *s = arg;

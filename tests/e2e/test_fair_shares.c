@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fair_shares.c - what users get of the cores when each of them wants all: parts of what there
- * was, however much that is.  For root only, who can be several users.
+ * test_fair_shares.c - users that all want all cores get core time by their shares; how much core
+ * time there was does not matter.  For root only: it needs several users.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +22,16 @@ enum { ALICE = 61001, BOB };
 #define SETTLE_US 300000
 #define WINDOW_US 3000000
 
-/* Neighbours on the machine take cores away in the midst; the bound of the benchmark is closer. */
+/* Other programs take cores away meanwhile; the benchmark's bound is tighter. */
 #define TOLERANCE      0.15
-#define JOBS_TOLERANCE 0.3 /* of one kind, whose time is not always the same */
+#define JOBS_TOLERANCE 0.3 /* for jobs of one kind, since their times vary */
 
 static void let_others_in(const struct daemon *d)
 {
 	cr_assert_eq(chmod(d->folder, 0755), 0);
 }
 
-/* What somebody has had: jobs, and core time in ticks, as quoitd has counted it. */
+/* A user's ended jobs, and core time in ticks, as quoitd counts it. */
 struct had {
 	uint64_t jobs, ticks;
 };
@@ -46,12 +46,12 @@ static struct had look(const struct daemon *d, const struct flood *f, uint64_t f
 	return had;
 }
 
-/* What Bob gets for each of Alice's. */
+/* Bob's jobs and ticks divided by Alice's. */
 struct ratio {
 	double jobs, ticks;
 };
 
-/* Alice has the normal share, and Bob this one. */
+/* Alice has the default share, and Bob this one. */
 static struct ratio divide(struct flood_wish alice, struct flood_wish bob, unsigned share)
 {
 	struct configuration configuration;
@@ -93,8 +93,8 @@ static bool is_near(double got, double expected, double tolerance)
 static const struct row {
 	const char *name;
 	struct flood_wish alice, bob;
-	unsigned share; /* Bob's; Alice's is the normal one */
-	bool alike;     /* a job of the one is a job of the other */
+	unsigned share; /* Bob's; Alice has the default one */
+	bool alike;     /* the two users' jobs take the same time */
 } rows[] = {
 	{"a reactor", {.sessions = 1}, {.sessions = 1}, 100, true},
 	{"a reactor by shares", {.sessions = 1}, {.sessions = 1}, 300, true},
@@ -113,9 +113,9 @@ static const struct row {
 };
 
 #define SITTERS 8
-#define SOON_MS 5000 /* a tenth of a second, where nobody else takes the cores */
+#define SOON_MS 5000 /* a tenth of a second if no other program takes the cores */
 
-/* Between them they would have all places for works at a reactor. */
+/* Together they would take all work slots of a reactor. */
 Test(fair_shares, who_comes_gets_cores_beside_many_users_with_lengthy_jobs)
 {
 	static const char *const options[] = {"--private=no", "--reactors=1", NULL};
@@ -146,7 +146,7 @@ Test(fair_shares, who_comes_gets_cores_beside_many_users_with_lengthy_jobs)
 	daemon_stop(&d);
 }
 
-#define TRIES 4 /* a machine that others keep busy has nothing to divide */
+#define TRIES 4 /* a busy machine has nothing to divide */
 
 static void expect_shares(const struct row *row)
 {
@@ -163,7 +163,7 @@ static void expect_shares(const struct row *row)
 		  r.ticks, r.jobs, expected);
 }
 
-/* One row after the other: each wants the whole machine. */
+/* One row after the other, since each needs the whole machine. */
 Test(fair_shares, cores_are_divided_between_users_however_many_sessions_one_has)
 {
 	if (geteuid())

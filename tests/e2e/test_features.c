@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_features.c - what the kernel refuses is said, and everything works without it. */
+/*
+ * test_features.c - quoitd says which features the kernel refuses, and everything works without
+ * them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,7 +30,7 @@
 
 enum feature { IO_URING, BUFFERS, PIDFD, MBIND, HUGE_PAGES, MEMLOCK, USERFAULTFD, ALL, NONE };
 
-/* In the order of enum feature; what a feature takes lies side by side. */
+/* In the order of enum feature; a feature's calls lie side by side. */
 static const struct refused_call calls[] = {
 	{SYS_io_uring_setup, 0, 0}, {SYS_io_uring_register, 0, 0},
 	{SYS_pidfd_open, 0, 0},     {SYS_getsockopt, 3, SO_PEERPIDFD_},
@@ -56,7 +59,7 @@ struct refusal {
 	int error;
 };
 
-/* Of the daemon that is started next: it is told by no other way. */
+/* For the next daemon; there is no other way to pass it. */
 static struct refusal asked;
 
 static void prepare(const struct daemon *d)
@@ -99,7 +102,7 @@ static unsigned count(const char *text, const char *words)
 	return n;
 }
 
-/* How often the topology and the log name it, with this reason. */
+/* How often the topology and the log name the feature, with this reason. */
 static void expect_said(const struct daemon *d, const char *label, int error, unsigned times)
 {
 	char *topology = read_file(d, QUOIT_STATS_TOPOLOGY);
@@ -120,7 +123,7 @@ static int run(struct quoit_ring *q, struct quoit_sqe sqe)
 	return err ? err : quoit_wait(q, job, QUOIT_FOREVER);
 }
 
-/* Jobs in both regions, by the workers too, and through a file and back. */
+/* Run jobs in both regions, also by workers, and through a file and back. */
 static void expect_works(const struct daemon *d)
 {
 	struct quoit_open_params p = {.socket = d->socket,
@@ -182,7 +185,8 @@ Test(features, all_may_be_refused_together)
 
 	start(&d, (struct refusal){ALL, EPERM});
 	for (enum feature i = 0; i < ALL; i++)
-		expect_said(&d, features[i].label, EPERM, i != BUFFERS); /* they are io_uring's */
+		/* these belong to io_uring */
+		expect_said(&d, features[i].label, EPERM, i != BUFFERS);
 	expect_works(&d);
 	daemon_stop(&d);
 }
@@ -202,7 +206,7 @@ Test(features, those_that_are_there_are_not_named)
 
 /* ---- users ---- */
 
-/* All users but one would be the same to it. */
+/* All users but one would look the same to it. */
 Test(features, a_daemon_for_all_does_not_run_where_it_cannot_tell_users_apart)
 {
 	const char *build = getenv("QUOIT_BUILD");
@@ -235,7 +239,7 @@ static bool session_ends(const struct daemon *d, unsigned long long id, unsigned
 	return access(path, F_OK) != 0;
 }
 
-/* A client that dies, and a child of it that holds its sockets; the child, and the session. */
+/* Start a client that dies, and its child that holds the sockets; returns the child and session. */
 static pid_t leave_child(const struct daemon *d, unsigned long long *ret_id)
 {
 	struct {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_figures.c - what the tools say of jobs, time and memory, against counts that are not Quoit's
+/*
+ * test_figures.c - compare what the tools say about jobs, time and memory with counts that are not
+ * Quoit's
  */
 #include <pthread.h>
 #include <sched.h>
@@ -36,7 +38,7 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The only session that `quoit ps --json` has, with these options as well; the caller's. */
+/* The only session in `quoit ps --json` with these additional options; the caller frees it. */
 static json_t *ps(const struct daemon *d, const char *options)
 {
 	static char said[SAID_BYTES];
@@ -70,7 +72,7 @@ struct ended {
 	uint64_t done, failed;
 };
 
-/* One of seven names no tensor that there is. */
+/* Run jobs; one in seven names a tensor that does not exist. */
 static struct ended run_jobs(struct quoit_ring *q)
 {
 	struct ended e = {0};
@@ -94,7 +96,7 @@ static uint64_t jobs_of_reactors(const struct quoit_totals *t)
 	return jobs;
 }
 
-/* Jobs a second since the start, as `quoit stat` says, times the time since then. */
+/* Jobs a second since the start, by `quoit stat`, times the time since then. */
 static void expect_rate(const struct daemon *d, const struct quoit_totals *t, double jobs)
 {
 	double started = (double)t->header.started_ns / 1e9, rate;
@@ -156,7 +158,7 @@ static double core_seconds(const struct client *c, double hz)
 	return value;
 }
 
-/* As the kernel counts them for quoitd, whose other threads have next to nothing to do. */
+/* The kernel's count for quoitd; its other threads have almost nothing to do. */
 Test(figures, a_session_is_charged_for_the_cpu_time_of_its_jobs)
 {
 	const struct quoit_totals *totals;
@@ -176,7 +178,7 @@ Test(figures, a_session_is_charged_for_the_cpu_time_of_its_jobs)
 	for (int i = 0; i < 3; i++)
 		sum_for_long(&c);
 	kernel = seconds(clock) - kernel;
-	usleep(300 * MS); /* until it is told */
+	usleep(300 * MS); /* until the counters are published */
 	charged = core_seconds(&c, hz) - charged;
 	cr_expect_geq(charged, 0.98 * kernel, "%g s of %g", charged, kernel);
 	cr_expect_leq(charged, 1.02 * kernel, "%g s of %g", charged, kernel);
@@ -191,7 +193,7 @@ struct flood {
 	pthread_t thread;
 };
 
-/* So short that the reactor runs them. */
+/* Jobs so short that the reactor runs them itself. */
 static void *flood_with_short_jobs(void *arg)
 {
 	struct flood *f = arg;
@@ -232,12 +234,12 @@ static void end_flood(struct flood *f)
 	cr_expect_not(f->broken);
 }
 
-/* What the core says that it did, when it has just said so; and when that was. */
+/* The work that a core reports, read right after the report; and the time of the report. */
 struct word {
 	double busy, tiles, seconds;
 };
 
-/* early: it was not later; else: not earlier. */
+/* early: `seconds` is not later than the report; else it is not earlier. */
 static struct word next_word(const struct quoit_totals *t, bool early)
 {
 	const uint64_t *of = t->reactor[0].value;
@@ -252,7 +254,7 @@ static struct word next_word(const struct quoit_totals *t, bool early)
 		same = __atomic_load_n(&of[QUOIT_REACTOR_HEARTBEAT], __ATOMIC_RELAXED) == seen;
 		if (same)
 			w.seconds = now;
-		usleep(MS); /* and the rest of it is there */
+		usleep(MS); /* then all of the report is there */
 	}
 	if (!early)
 		w.seconds = seconds(CLOCK_MONOTONIC);
@@ -262,7 +264,7 @@ static struct word next_word(const struct quoit_totals *t, bool early)
 	return w;
 }
 
-/* `--cpus=` the first one that we may use. */
+/* `--cpus=` with the first CPU that we may use. */
 static const char *first_cpu(void)
 {
 	static char option[32];
@@ -276,7 +278,7 @@ static const char *first_cpu(void)
 	return option;
 }
 
-/* A reactor takes its core from tiles all the time; that is charged once. */
+/* A reactor takes its core from tiles again and again; this time is charged once. */
 Test(figures, a_core_is_not_busy_for_longer_than_it_is_there)
 {
 	const char *const options[] = {first_cpu(), "--reactors=1", NULL};
@@ -313,7 +315,7 @@ Test(figures, a_core_is_not_busy_for_longer_than_it_is_there)
 
 #define TOUCHED ((size_t)24 << 20)
 
-/* Has a session and some memory, and does nothing more. */
+/* A client with a session and some memory that does nothing more. */
 static pid_t start_client(const struct daemon *d)
 {
 	struct quoit_open_params p = {.socket = d->socket};
@@ -376,7 +378,7 @@ static void expect_bytes(const char *what, double said, double counted, double m
 	cr_expect_leq(said, counted + most, "%s: %.0f, not %.0f", what, said, counted);
 }
 
-/* What `numastat -p` has in its last line, in MB with two digits: a node's, by the title above. */
+/* The last line of `numastat -p`, in MB with two digits: a node's figure is below its title. */
 static void expect_nodes(pid_t pid, const json_t *nodes, double most)
 {
 	char line[4096], command[64], *rest = NULL;

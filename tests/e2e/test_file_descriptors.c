@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_file_descriptors.c - which descriptors jobs may name, and how long quoitd keeps them */
+/* test_file_descriptors.c - the descriptors that jobs may name, and how long quoitd keeps them */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "files.h"
 
-/* Descriptors that the daemon has open. */
+/* How many descriptors the daemon has open. */
 static int count_fds(pid_t pid)
 {
 	char name[32];
@@ -34,7 +34,7 @@ static int count_fds(pid_t pid)
 	return n;
 }
 
-/* They are closed by a thread that may take its time. */
+/* A thread closes them, which may take some time. */
 static int await_fds(pid_t pid, int expected)
 {
 	for (unsigned ms = 0; count_fds(pid) != expected && ms < 5000; ms++)
@@ -57,7 +57,7 @@ FILES_TEST(file_descriptors, file_removed_under_its_jobs_stays_theirs)
 		cr_assert_eq(quoit_start(f.q, quoit_file_read(t[i], f.file, 0), &job[i]), 0);
 	}
 	quoit_flush(f.q);
-	cr_assert_eq(quoit_wait(f.q, job[0], QUOIT_FOREVER), WORDS * 4); /* all are fetched */
+	cr_assert_eq(quoit_wait(f.q, job[0], QUOIT_FOREVER), WORDS * 4); /* then all are fetched */
 	cr_expect_eq(quoit_file_remove(f.s, f.file), 0);
 	cr_expect_eq(quoit_file_remove(f.s, f.file), -EBADF);
 	index = quoit_file_add(f.s, other);
@@ -84,7 +84,7 @@ FILES_TEST(file_descriptors, error_of_the_file_is_the_jobs)
 	quoit_tensor t = files_create(&f, PAGEABLE, 1024);
 
 	cr_assert_geq(full, 0);
-	/* The largest offset of any file is beyond what this file system allows. */
+	/* The largest offset of a file is larger than this file system allows. */
 	index = quoit_file_add(f.s, f.fd);
 	cr_expect_lt(files_run(&f, quoit_file_write(t, index, INT64_MAX - 4096)), 0);
 	cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, UINT64_MAX)), -EINVAL);
@@ -94,7 +94,10 @@ FILES_TEST(file_descriptors, error_of_the_file_is_the_jobs)
 	files_stop(&f);
 }
 
-/* What O_DIRECT asks of an offset is the file system's; all of it, some of it, or a named error. */
+/*
+ * The file system decides which offsets O_DIRECT allows; a read gives all bytes, some bytes, or a
+ * named error.
+ */
 static void check_direct(struct files_case *f, int file, const uint8_t *want, size_t size,
 			 uint64_t offset, enum files_place place, uint32_t words)
 {
@@ -104,7 +107,8 @@ static void check_direct(struct files_case *f, int file, const uint8_t *want, si
 	quoit_tensor t = files_create(f, place, words);
 	int n = files_run(f, quoit_file_read(t, file, offset));
 
-	if (offset % 4096 == 0 && words % 1024 == 0 && place != ARENA) /* its pieces lie anywhere */
+	/* the arena's pieces are not aligned */
+	if (offset % 4096 == 0 && words % 1024 == 0 && place != ARENA)
 		cr_expect_eq(n, (int)most, "place %d: %d of %zu bytes at %lu", place, n, most,
 			     (unsigned long)offset);
 	cr_expect(n == -EINVAL || (n >= 0 && (size_t)n <= most), "%d", n);
@@ -135,7 +139,7 @@ FILES_TEST(file_descriptors, file_opened_with_o_direct_is_read_or_refused_and_ne
 	}
 	file = quoit_file_add(f.s, fd);
 	cr_assert_geq(file, 0);
-	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0); /* written as one likes, and read with it */
+	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0); /* written without O_DIRECT, and read with it */
 	cr_assert_eq(pwrite(fd, want, size, 0), (ssize_t)size);
 	cr_assert_eq(fcntl(fd, F_SETFL, O_DIRECT), 0);
 	for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_files.c - FILE_READ and FILE_WRITE: the same bytes by io_uring, with registered buffers
- * and without, and by threads.
+ * test_files.c - FILE_READ and FILE_WRITE move the same bytes by io_uring with registered buffers,
+ * by io_uring without, and by threads.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ FILES_TEST(files, tensor_never_written_is_written_to_the_file_as_zeros)
 	struct files_case f = files_start(path);
 	uint8_t *old = files_pattern(MIB, 1), *got = malloc(MIB);
 
-	for (int i = 0; i < 3; i++) { /* from the second on in pages that were used */
+	for (int i = 0; i < 3; i++) { /* from the second on, in pages that were used before */
 		quoit_tensor t = files_create(&f, PAGEABLE, MIB / 4),
 			     used = files_create(&f, PINNED, MIB / 4);
 
@@ -130,7 +130,9 @@ FILES_TEST(files, transfers_and_computations_on_the_same_bytes_keep_their_order)
 		cr_assert_eq(
 			quoit_push(f.q, quoit_file_write(t, f.file, (uint64_t)(i + 1) * WORDS * 4)),
 			0);
-		/* A file's bytes are nobody's hazard: the next read must be told to wait. */
+		/*
+		 * Quoit does not order jobs by a file's bytes: the next read must wait explicitly.
+		 */
 		cr_assert_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
 	}
 	cr_expect_eq(quoit_failures(f.q, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_growth.c - of a lease that nobody asked for little is promised; it grows, goes back, and
- * never lets one session wait for another.
+ * test_growth.c - a default lease promises little memory; it grows, shrinks, and never lets one
+ * session wait for another.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 TestSuite(growth, .timeout = 240);
 
-/* One that asks for nothing. */
+/* Open a session with the default lease. */
 static struct quoit_session *open_default(const struct client *c)
 {
 	struct quoit_open_params p = {.socket = c->d.socket};
@@ -60,7 +60,7 @@ static quoit_tensor filled(struct client *c, uint64_t bytes, double value)
 	return t;
 }
 
-/* ---- how many ---- */
+/* ---- the number of sessions ---- */
 
 static void allow_descriptors(void)
 {
@@ -114,7 +114,7 @@ static uint64_t most_lease_of(const struct daemon *d, uid_t uid)
 	return info.host_bytes_most;
 }
 
-/* Addresses are what limits it here. */
+/* Here addresses are the limit. */
 Test(growth, sessions_of_one_user_leave_others_the_leases_that_they_may_have)
 {
 	static struct quoit_session *s[SOME];
@@ -195,7 +195,7 @@ Test(growth, it_gets_what_it_needs_and_gives_it_back)
 	client_close(&c);
 }
 
-/* Far more than is promised, at any depth. */
+/* Far more than is promised, with any number of jobs in flight. */
 Test(growth, a_deep_queue_grows_too)
 {
 	struct client c;
@@ -208,7 +208,7 @@ Test(growth, a_deep_queue_grows_too)
 	client_close(&c);
 }
 
-/* Of quoitd. */
+/* Bytes of quoitd's page tables. */
 static uint64_t page_tables(const struct client *c)
 {
 	char path[32], line[128];
@@ -224,7 +224,7 @@ static uint64_t page_tables(const struct client *c)
 	return (uint64_t)kib << 10;
 }
 
-/* What is charged for all but the lease itself. */
+/* Bytes that are charged in addition to the lease itself. */
 static uint64_t charged_beside(const struct client *c)
 {
 	const struct quoit_totals *t = daemon_totals(&c->d);
@@ -237,7 +237,10 @@ static uint64_t charged_beside(const struct client *c)
 	return leased - figure(c, QUOIT_SESSION_HOST_LEASE);
 }
 
-/* A piece of each class may have been anywhere, and the kernel keeps what it has made for it. */
+/*
+ * A piece of each size class may have been anywhere, and the kernel keeps the page tables that it
+ * made for it.
+ */
 Test(growth, page_tables_are_charged_as_they_come)
 {
 	uint64_t tables, charged;
@@ -269,7 +272,7 @@ Test(growth, page_tables_are_charged_as_they_come)
 	client_close(&c);
 }
 
-/* ---- where there is no more ---- */
+/* ---- without more memory ---- */
 
 Test(growth, beyond_the_promise_a_job_fails_at_once_and_not_before_its_own_have_ended)
 {
@@ -279,7 +282,7 @@ Test(growth, beyond_the_promise_a_job_fails_at_once_and_not_before_its_own_have_
 
 	begin(&c, "--memory=256M");
 	hog_take(&hog, c.d.socket);
-	/* Each needs what the one before it has: they wait for it, and all are done. */
+	/* Each needs the memory of the one before: all wait for it, and all end. */
 	for (unsigned i = 0; i < 50; i++)
 		quoit_free(c.q, filled(&c, 512 << 10, i));
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
@@ -296,7 +299,7 @@ Test(growth, beyond_the_promise_a_job_fails_at_once_and_not_before_its_own_have_
 	client_close(&c);
 }
 
-/* Two that want all of it: whatever becomes of each, none waits for the other. */
+/* Both want all of the memory: whether they succeed or fail, neither waits for the other. */
 Test(growth, two_that_grow_do_not_wait_for_each_other)
 {
 	struct client c;
@@ -353,7 +356,7 @@ Test(growth, where_tables_cannot_grow_what_is_promised_works_and_more_is_refused
 
 	begin(&c, "--memory=256M");
 	hog_take(&hog, c.d.socket);
-	for (unsigned i = 0; i < 4 * TENSORS; i++) /* views are held by jobs beyond their ends */
+	for (unsigned i = 0; i < 4 * TENSORS; i++) /* jobs hold views beyond their ends */
 		quoit_free(c.q, filled(&c, 4, i));
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
 	cr_expect_eq(quoit_failures(c.q, NULL), 0);

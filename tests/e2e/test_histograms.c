@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_histograms.c - what everybody reads of jobs, bytes and times, against this test's own count
+/*
+ * test_histograms.c - compare what all users may read about jobs, bytes and times with this test's
+ * own count
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,7 @@
 #define MS       1000 /* for usleep */
 #define PATIENCE 500  /* times 10 ms */
 
-/* A counter of all reactors. */
+/* A counter summed over all reactors. */
 static uint64_t total(const struct daemon *d, unsigned counter)
 {
 	const struct quoit_totals *t = daemon_totals(d);
@@ -36,7 +38,7 @@ static uint64_t total(const struct daemon *d, unsigned counter)
 	return sum;
 }
 
-/* What the test has done of an operation. */
+/* What the test has done with an operation. */
 struct done {
 	uint64_t jobs, bytes;
 };
@@ -57,7 +59,9 @@ static quoit_tensor matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_
 	return quoit_matrix(q, dtype, rows, columns);
 }
 
-/* Small ones, in and out of their buffers' order; tiled ones; views; with flags; and of a module.
+/*
+ * Small operations, in and out of their buffers' order; tiled ones; views; operations with flags;
+ * and one of a module.
  */
 static void run_all(const struct house *h)
 {
@@ -74,7 +78,7 @@ static void run_all(const struct house *h)
 	for (int i = 0; i < 100; i++) {
 		run(h->q, quoit_add_scalar(b, a, 1), 800);
 		run(h->q, quoit_add(d, a, b), 1200);
-		run(h->q, quoit_add(b, b, a), 1200);  /* reads what it writes */
+		run(h->q, quoit_add(b, b, a), 1200);  /* the output is an input, too */
 		run(h->q, quoit_mul(b, a, row), 840); /* broadcast */
 	}
 	run(h->q, quoit_cast(c, a), 1200);
@@ -115,14 +119,14 @@ Test(histograms, jobs_and_bytes_of_operations_are_exact_and_outlive_their_sessio
 		if (closed)
 			break;
 		quoit_close(h.s, 0);
-		done[QUOIT_OP_NOP].jobs++; /* by which it waits for all */
+		done[QUOIT_OP_NOP].jobs++; /* closing waits by a NOP */
 		for (int i = 0; i < PATIENCE && house_sessions(&h); i++)
 			usleep(10 * MS);
 	}
 	daemon_stop(&h.d);
 }
 
-/* Those that small.c runs, without CQEs: runs of one operation, and one by one. */
+/* Operations that small.c runs, without CQEs: several of one kind in a row, and single ones. */
 Test(histograms, bytes_are_those_of_the_operation_that_moved_them)
 {
 	struct client c;
@@ -148,7 +152,7 @@ Test(histograms, bytes_are_those_of_the_operation_that_moved_them)
 	client_close(&c);
 }
 
-/* Sooner than they would be copied out next. */
+/* The session ends before its counters would be copied out again. */
 Test(histograms, what_a_session_does_last_is_counted)
 {
 	struct client c;
@@ -171,7 +175,7 @@ Test(histograms, what_a_session_does_last_is_counted)
 	client_close(&c);
 }
 
-/* Two sessions, one after the other: what is counted is of both. */
+/* Two sessions, one after the other: both are counted. */
 Test(histograms, a_reactors_legs_are_those_of_all_its_sessions)
 {
 	struct house h = house_open(64);
@@ -193,7 +197,7 @@ Test(histograms, a_reactors_legs_are_those_of_all_its_sessions)
 	house_close(&h);
 }
 
-/* They are in its own session's file alone: it may say what it likes. */
+/* Only its own session's file has them: a client may claim anything. */
 Test(histograms, what_a_client_says_of_times_is_not_told_to_everybody)
 {
 	struct client c;
@@ -343,7 +347,7 @@ static blkcnt_t blocks_of(const struct daemon *d, mode_t *ret_mode)
 	return st.st_blocks;
 }
 
-/* Or its size would tell everybody when somebody's job was of a new length. */
+/* If its size changed, it would tell all users when another user's job was of a new length. */
 Test(histograms, the_file_is_for_everybody_and_has_all_its_pages_from_the_start)
 {
 	struct house h = house_open(8);
@@ -362,7 +366,7 @@ Test(histograms, the_file_is_for_everybody_and_has_all_its_pages_from_the_start)
 
 /* ---- the tools ---- */
 
-/* A number of the last line that stat prints as JSON. */
+/* A number of the last line that quoit stat prints as JSON. */
 static double last(const char *said, const char *key)
 {
 	const char *line = strrchr(said, '{');
@@ -402,7 +406,9 @@ Test(histograms, stat_tells_percentiles_of_the_interval)
 	house_close(&h);
 }
 
-/* Of the row below the title that begins so; the rest of what is read is `ret`'s. */
+/*
+ * Find the row below the title that begins with this word; `ret` gets the last line that was read.
+ */
 static bool find_row(FILE *from, const char *title, char *ret, size_t size)
 {
 	while (fgets(ret, (int)size, from))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hostile_device.c - a device's executor that lies is ended, by name, and harms its own jobs
+/*
+ * test_hostile_device.c - quoitd ends a device's executor that lies, names the reason, and only the
+ * device's own jobs fail
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +28,7 @@ static void prepare(const struct daemon *d)
 	(void)daemon_log_to_file(d);
 }
 
-/* In $QUOIT_BUILD/liar the liar stands where quoit-exec should. */
+/* In $QUOIT_BUILD/liar the liar is in quoit-exec's place. */
 static struct house open_house(enum lie first_words)
 {
 	const char *const options[] = {"--gpu=soft", "--log=info", "--gpu-ms=300", NULL};
@@ -50,7 +52,7 @@ static quoit_tensor vector_on(struct quoit_ring *q, unsigned device)
 	return quoit_create(q, &shape, QUOIT_CREATE_ON(device));
 }
 
-/* quoitd is as it was, and so is the device in a new process, if there was need of one. */
+/* quoitd goes on, and so does the device, in a new process if necessary. */
 static void expect_recovery(const struct house *h)
 {
 	quoit_tensor here = vector_on(h->q, 0), there = vector_on(h->q, 1);
@@ -66,9 +68,9 @@ static void expect_recovery(const struct house *h)
 
 struct told {
 	int lie;
-	int32_t res;   /* of the job that it was told with, */
-	int32_t after; /* and of the next one, which was there already */
-	char log[48];  /* what quoitd says of the end; "": there is none */
+	int32_t res;   /* of the job that made it lie */
+	int32_t after; /* of the next job, which was there already */
+	char log[48];  /* what quoitd logs about its end; "": it does not end */
 };
 
 #define ANSWER "it sent an impossible answer"
@@ -124,7 +126,7 @@ ParameterizedTest(struct told *t, hostile_device, fails_its_jobs_by_name_and_quo
 	cr_expect_eq(cqe[0].user_data, 1);
 	cr_expect_eq(cqe[0].res, t->res, "%d: %s", t->lie, quoit_strerror(cqe[0].res));
 	cr_expect_eq(cqe[1].user_data, 2);
-	/* It may have come after the end, to the next process. */
+	/* The next job may have come after the end, and gone to the next process. */
 	cr_expect(cqe[1].res == t->after || (deaths && !cqe[1].res), "%d: %s", t->lie,
 		  quoit_strerror(cqe[1].res));
 	expect_recovery(&h);
@@ -134,7 +136,7 @@ ParameterizedTest(struct told *t, hostile_device, fails_its_jobs_by_name_and_quo
 	house_close(&h);
 }
 
-/* Room in the ring is looked for when it seems to be full. */
+/* quoitd looks for room in the ring when it seems to be full. */
 Test(hostile_device, that_takes_requests_that_were_never_sent_is_ended)
 {
 	struct house h = open_house(LIE_NOT);
@@ -254,7 +256,7 @@ Test(hostile_device, that_keeps_the_memory_of_who_leaves_is_ended)
 	house_close(&h);
 }
 
-/* It never answers, and is never seen to be at one thing for long. */
+/* It never answers, and is never seen at one thing for long. */
 Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_session)
 {
 	struct house h = open_house(LIE_NOT);
@@ -269,7 +271,7 @@ Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_ses
 			_exit(1);
 		quoit_push(q, quoit_fill(vector_on(q, 1), LIE_RUNS_ANEW));
 		(void)quoit_flush(q);
-		usleep(500000); /* its process is just being started */
+		usleep(500000); /* its process is being started */
 		_exit(0);
 	}
 	cr_expect_eq(daemon_log_count(&h.d,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hostile_executor.c - a quoit-exec that has turned harms its own module's jobs only */
+/* test_hostile_executor.c - a hostile quoit-exec harms only its own module's jobs */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 TestSuite(hostile_executor, .timeout = 60);
 
-/* tests/modules/hostile.c: sqe.arg. */
+/* sqe.arg of tests/modules/hostile.c. */
 enum { WELL, LEAVE_GROUP, STOP_SOON, RING_BELLS, SCRIBBLE };
 
 static struct house open_house(const char *option)
@@ -40,7 +40,7 @@ static struct quoit_sqe turn(const struct house *h, int way, uint64_t millisecon
 		.opcode = h->sleep, .arg = (uint8_t)way, .scalar = {milliseconds}};
 }
 
-/* quoitd itself is as it was, and so is the module in a new process. */
+/* quoitd goes on, and so does the module in a new process. */
 static void expect_recovery(const struct house *h)
 {
 	quoit_tensor t = quoit_vector(h->q, QUOIT_F32, 64);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_json_keys.c - every key that --json prints is in quoit_json(7), in the section of its
- * command */
+/*
+ * test_json_keys.c - quoit_json(7) describes every key that --json prints, in the section of its
+ * command
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 
 static char said[SAID_BYTES];
 
-/* ---- the page ---- */
+/* ---- the manual page ---- */
 
 struct keys {
 	char key[KEYS_MOST][48];
@@ -27,7 +29,7 @@ struct keys {
 	unsigned count;
 };
 
-/* Those of `quoit COMMAND`, behind ".Ss quoit COMMAND". */
+/* Read the keys of `quoit COMMAND`, behind ".Ss quoit COMMAND". */
 static void read_page(const char *command, struct keys *ret)
 {
 	char line[512], section[48];
@@ -55,13 +57,14 @@ static void expect_key(struct keys *k, const char *key, const char *command)
 
 	for (unsigned i = 0; i < k->count; i++)
 		if (!strcmp(k->key[i], key))
-			found = k->seen[i] = true; /* a column and a counter may have one name */
+			/* a column and a counter may have the same name */
+			found = k->seen[i] = true;
 	cr_expect(found, "%s of quoit %s is not in " PAGE, key, command);
 }
 
-/* ---- what is printed ---- */
+/* ---- the output ---- */
 
-/* Whose keys are names of other things: of nodes, series and ratios. */
+/* Are the keys in here names of other things: nodes, series or ratios? */
 static bool has_names(const char *key)
 {
 	return !strcmp(key, "node_bytes") || !strcmp(key, "series") || !strcmp(key, "ratios");
@@ -94,7 +97,7 @@ static json_t *ask(const char *socket, const char *command, const char *operands
 	return json;
 }
 
-/* unused: keys of the page that are of other forms of the command. */
+/* unused: keys of the page that belong to other forms of the command. */
 static void expect_documented(const char *socket, const char *command, const char *operands,
 			      const char *unused)
 {
@@ -165,7 +168,7 @@ Test(json_keys, times_are_seconds_since_1970)
 	client_close(&c);
 }
 
-/* "%cpu", "bytes/s" and the like are titles, and no names of fields. */
+/* "%cpu", "bytes/s" and the like are titles, not names of fields. */
 Test(json_keys, no_key_needs_quotes_in_a_program)
 {
 	static const char *const commands[] = {"ps", "topo", "stat"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kernel_faults.c - kernels that fault or never end concern their user's process alone */
+/* test_kernel_faults.c - kernels that fault or never end concern only their user's process */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ TestSuite(kernel_faults, .timeout = 60);
 
 /* ---- faults ---- */
 
-/* The session that brings no kernels has lost nothing, and its process is the same. */
+/* The session without kernels has lost nothing, and its process is the same. */
 static void expect_others_unharmed(struct own *o, quoit_tensor theirs, pid_t process)
 {
 	float got[100];
@@ -52,7 +52,7 @@ Test(kernel_faults, a_fault_concerns_its_users_process_alone)
 	cr_expect_eq(error.code, -QUOIT_EDEVLOST);
 	cr_expect_neq(own_process(&o, mine), mine);
 	expect_others_unharmed(&o, theirs, shared);
-	own_expect_stencil(o.q, good); /* what was loaded is loaded again */
+	own_expect_stencil(o.q, good); /* the new process loads the image again */
 	own_close(&o);
 }
 
@@ -150,7 +150,7 @@ Test(kernel_faults, an_image_that_ends_the_process_is_refused)
 	own_close(&o);
 }
 
-/* What the driver does not like is told when the kernel is registered; the next one is fine. */
+/* The driver's refusal is reported when the kernel is registered; the next kernel is fine. */
 Test(kernel_faults, a_kernel_that_cannot_be_loaded_is_refused)
 {
 	struct quoit_kernel_desc d = own_stencil_desc();
@@ -219,7 +219,7 @@ Test(kernel_faults, a_process_that_cannot_be_started_is_said_to_be_lost)
 	quoit_tensor theirs = make_theirs(&o);
 	pid_t shared = room_executor(&o.room, 0);
 
-	for (int i = 0; i < 20 && res != -ENODEV; i++) /* each its process's first job */
+	for (int i = 0; i < 20 && res != -ENODEV; i++) /* each is the first job of its process */
 		res = room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL);
 	cr_expect_eq(res, -ENODEV);
 	cr_assert_eq(quoit_device(o.s, 1, &d), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kernels.c - kernels that a session brings: what they compute, and what is refused */
+/* test_kernels.c - kernels that a session brings: their results, and refusals */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ Test(kernels, launches_are_in_order_with_other_jobs_by_their_access)
 	own_close(&o);
 }
 
-/* Its letters say that it writes all of it, which is not believed. */
+/* Its access letters claim that it writes all of it; quoitd does not rely on that. */
 Test(kernels, a_kernel_that_writes_nothing_shows_no_old_bytes)
 {
 	struct own o = own_open();
@@ -128,11 +128,13 @@ Test(kernels, other_jobs_of_such_a_session_run_as_ever)
 	own_close(&o);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 #define ADDITIONS 20 /* between two launches */
 
-/* Small jobs go to the consumer on the device of its user's own, which makes way for the launches.
+/*
+ * Small jobs go to the consumer of the user's own process on the device, which makes way for
+ * launches.
  */
 Test(kernels, such_a_session_may_be_in_gpu_direct_mode_too)
 {

@@ -13,8 +13,8 @@
 TestSuite(lease, .timeout = 120);
 
 #define LEASE (UINT64_C(64) << 20)
-#define OLD   3400u /* buffers of a size, */
-#define NEW   2500u /* and of another: together more than the lease */
+#define OLD   3400u /* buffers of one size */
+#define NEW   2500u /* buffers of another size; together they exceed the lease */
 
 static void fill_many(struct quoit_ring *q, quoit_tensor *t, unsigned count, uint32_t elements)
 {
@@ -26,7 +26,7 @@ static void fill_many(struct quoit_ring *q, quoit_tensor *t, unsigned count, uin
 	cr_assert_eq(quoit_failures(q, NULL), 0);
 }
 
-/* Whatever the memory thread is asked at a time. */
+/* However much the memory thread is asked at a time. */
 Test(lease, pages_of_freed_buffers_go_before_it_would_be_exceeded)
 {
 	static quoit_tensor t[OLD];
@@ -34,7 +34,7 @@ Test(lease, pages_of_freed_buffers_go_before_it_would_be_exceeded)
 	struct client c;
 	uint64_t used = 0, cached;
 
-	client_open(&c, NULL, NULL); /* of a session of LEASE bytes */
+	client_open(&c, NULL, NULL); /* in a session of LEASE bytes */
 	quoit_get_info(c.s, &info);
 	fill_many(c.q, t, OLD, 4096);
 	for (unsigned i = 0; i < OLD; i++)
@@ -50,7 +50,7 @@ Test(lease, pages_of_freed_buffers_go_before_it_would_be_exceeded)
 	client_close(&c);
 }
 
-/* A wait's own job wants the same bytes, but what a program wants to hear of is the writer. */
+/* The wait's own job wants the same bytes, but the program must hear of the job that writes. */
 Test(lease, who_waits_for_what_never_fits_is_told_of_its_writer)
 {
 	struct quoit_error e;

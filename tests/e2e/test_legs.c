@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_legs.c - what a session's file of legs says, against this test's own clock and counts */
+/* test_legs.c - compare a session's file of legs with this test's own clock and counts */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static uint64_t jobs_of(unsigned leg)
 	return all;
 }
 
-/* True once the leg stands for so many jobs, but for those behind the last sample. */
+/* Wait until the leg stands for this many jobs, apart from those behind the last sample. */
 static bool becomes(const struct house *h, unsigned leg, uint64_t jobs)
 {
 	for (int i = 0; i < PATIENCE; i++) {
@@ -58,7 +58,7 @@ static bool becomes(const struct house *h, unsigned leg, uint64_t jobs)
 	return false;
 }
 
-/* True once somebody was timed on this leg. */
+/* Wait until a job was timed on this leg. */
 static bool begins(const struct house *h, unsigned leg)
 {
 	for (int i = 0; i < PATIENCE; i++) {
@@ -70,7 +70,7 @@ static bool begins(const struct house *h, unsigned leg)
 	return false;
 }
 
-/* Seconds at which the bucket begins that the shortest, and the longest, of a leg is in. */
+/* The begin, in seconds, of the bucket with a leg's shortest time; and of that with its longest. */
 static double least_of(unsigned leg)
 {
 	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
@@ -103,7 +103,7 @@ static void run_nops(const struct house *h, unsigned count)
 		cr_assert_eq(house_run(h->q, nop), 0);
 }
 
-/* One every 2 us, so that no sample is too soon after the one before. */
+/* One job every 2 us, so that no sample follows the one before too soon. */
 static void run_slowly(const struct house *h, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -132,7 +132,7 @@ Test(legs, one_of_each_64_stands_for_all)
 	house_close(&h);
 }
 
-/* As many in flight as there may be. */
+/* As many in flight as the ring allows. */
 static void run_fast(const struct house *h, unsigned count)
 {
 	const struct quoit_cqe *cqe;
@@ -152,7 +152,7 @@ static void run_fast(const struct house *h, unsigned count)
 	}
 }
 
-/* Then few are noted, and they are those that quoitd looks at. */
+/* Then only few jobs are noted, and quoitd looks at all of these. */
 Test(legs, samples_stand_for_all_however_fast_jobs_come)
 {
 	const unsigned fast = 1000000, slow = 60 * QUOIT_SAMPLE_EVERY;
@@ -310,7 +310,7 @@ Test(legs, the_file_goes_with_its_session)
 	daemon_stop(&h.d);
 }
 
-/* ---- what limits a session ---- */
+/* ---- a session's limit ---- */
 
 static void expect_limit(const struct house *h, const char *limit)
 {

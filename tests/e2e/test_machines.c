@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_machines.c - kernels, containers and environments in which less is allowed than usual: what
- * is refused has another way, or a sentence that says what to do; nothing hangs
+ * test_machines.c - kernels, containers and environments that allow less than usual: Quoit finds
+ * another way, or says what to do, and nothing hangs
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #define SAID_BYTES 8192
 #define CROWDED    4000011u /* a user */
 
-/* ---- calls that are refused ---- */
+/* ---- refused calls ---- */
 
 static int refused_call, refused_with;
 
@@ -46,7 +46,7 @@ static void refuse_one(void)
 	refuse_calls(&call, 1, refused_with);
 }
 
-/* What starts a private quoitd, without this call. */
+/* Run a private quoitd without this call. */
 static void expect_run_without(int number, int error)
 {
 	const char *const run[] = {"quoit", "run", "--", "true", NULL};
@@ -71,10 +71,10 @@ Test(machines, without_pidfds)
 	expect_run_without(SYS_pidfd_open, ENOSYS);
 }
 
-/* In sh: the keeper of the private quoitd is the first child of our parent, `quoit run`. */
+/* For sh: the keeper of the private quoitd is the first child of our parent, `quoit run`. */
 #define KEEPER "$(cat /proc/$PPID/task/$PPID/children | tr ' ' '\\n' | head -n 1)"
 
-/* A quoitd that dies is seen without a pidfd, too. */
+/* Without a pidfd, the death of a quoitd is still noticed. */
 Test(machines, without_pidfds_the_end_of_quoitd_is_seen)
 {
 	const char *const run[] = {
@@ -93,8 +93,11 @@ static void as_it_is(void)
 {
 }
 
-/* Also on the reactor's CPU: on a machine of two the program would have one left, while the reactor
- * sleeps, too.  Who waits there leaves it by libquoit (test_reactor_cpu). */
+/*
+ * The program may also run on the reactor's CPU: on a machine of two it would otherwise have only
+ * one, even while the reactor sleeps.  A thread that waits there leaves that CPU by libquoit
+ * (test_reactor_cpu).
+ */
 Test(machines, a_program_may_run_where_quoit_run_may)
 {
 	const char *const run[] = {
@@ -113,8 +116,10 @@ Test(machines, a_program_may_run_where_quoit_run_may)
 	cr_expect_eq(tool_run_prepared(said, sizeof said, as_it_is, run), 0, "%s", said);
 }
 
-/* The kernel's groups of threads (autogroups) are by sessions: a program of many threads leaves its
- * quoitd as much as it has. */
+/*
+ * The kernel's autogroups are made for sessions: so a program with many threads leaves its quoitd
+ * as much time as it has itself.
+ */
 Test(machines, a_private_quoitd_leads_a_session)
 {
 	const char *const run[] = {"quoit",
@@ -137,7 +142,7 @@ static void refuse_one_of_daemon(const struct daemon *d)
 	refuse_one();
 }
 
-/* A client that left it, for the sake of a reactor that is elsewhere, would lose. */
+/* A client that left a CPU which the reactor does not use would only lose time. */
 Test(machines, a_reactor_that_is_not_pinned_has_no_cpu)
 {
 	static const char *const options[] = {"--log=info", NULL};
@@ -174,7 +179,7 @@ static void close_standard_of_daemon(const struct daemon *d)
 	close_standard();
 }
 
-/* What is open there: "/dev/null", not a file of quoitd's. */
+/* Expect "/dev/null" there, and not a file of quoitd's. */
 static void expect_standard(pid_t pid)
 {
 	char path[64], target[256];
@@ -231,7 +236,7 @@ static int keep_standard_closed(const char *socket)
 	return bad;
 }
 
-/* A program that prints would print into our socket. */
+/* Otherwise a program's output would go into our socket. */
 Test(machines, libquoit_leaves_closed_descriptors_alone)
 {
 	struct daemon d;
@@ -247,7 +252,7 @@ Test(machines, libquoit_leaves_closed_descriptors_alone)
 	daemon_stop(&d);
 }
 
-/* ---- the service manager of its user ---- */
+/* ---- the user's service manager ---- */
 
 static struct sockaddr_un manager;
 
@@ -259,7 +264,7 @@ static void be_a_service(void)
 	setenv("LISTEN_FDNAMES", "its.socket", 1);
 }
 
-/* The command keeps what it was told; its quoitd says nothing in its name. */
+/* The command keeps the service manager's variables; its quoitd sends no messages. */
 Test(machines, a_private_quoitd_does_not_speak_for_its_service)
 {
 	const char *const run[] = {
@@ -289,7 +294,7 @@ static void be_a_service_as_daemon(const struct daemon *d)
 	setenv("QUOIT_KEPT", "yes", 1);
 }
 
-/* Nor do the processes of its modules and devices. */
+/* Processes of modules and devices send none either. */
 Test(machines, an_executor_does_not_speak_for_quoitd)
 {
 	static const char *const options[] = {"--gpu=soft:1", NULL};
@@ -312,7 +317,7 @@ Test(machines, an_executor_does_not_speak_for_quoitd)
 
 /* ---- the first process of a container ---- */
 
-/* Orphans come to who has asked for them, as to a first process. */
+/* Orphans come to a process that asked for them, as to the first process of a container. */
 static void become_reaper(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -348,11 +353,11 @@ Test(machines, quoit_trace_record_reaps_orphans)
 	(void)unlink(path);
 }
 
-/* ---- places ---- */
+/* ---- folders ---- */
 
 /*
- * A mount namespace of its own; the test is skipped where that may not be, or where what it runs
- * lies in a folder that it takes away.
+ * Enter a mount namespace.  The test is skipped if that is not allowed, or if it would hide the
+ * folder of the test's own programs.
  */
 static void take_mounts(void)
 {
@@ -409,7 +414,7 @@ Test(machines, where_tmp_is_read_only_tmpdir_is_obeyed_and_places_are_named)
 	cr_expect(strstr(said, "too long for a socket's path"), "%s", said);
 }
 
-#ifndef QUOIT_SANITIZE /* it reads its options, and much else, from /proc */
+#ifndef QUOIT_SANITIZE /* a sanitizer reads its options, and much else, from /proc */
 static void hide_proc(void)
 {
 	cr_assert_eq(mount("none", "/proc", "tmpfs", 0, NULL), 0);
@@ -427,7 +432,7 @@ Test(machines, without_proc_there_is_a_sentence)
 }
 #endif
 
-/* Another quoitd of the same machine, whose /tmp nobody else has: a cleaner goes through it. */
+/* As if another quoitd had a private /tmp that a cleaner goes through. */
 static void clean_tmp(void)
 {
 	FILE *f;
@@ -451,7 +456,7 @@ Test(machines, a_cleaner_leaves_a_live_quoitd_alone)
 		"sh",
 		"-c",
 		"sleep 2; systemd-tmpfiles --clean /tmp/cleaner.conf; ls -d /tmp/*; "
-		"d=$(dirname $QUOIT_SOCKET); ls $d; exec " /* and they are read */
+		"d=$(dirname $QUOIT_SOCKET); ls $d; exec " /* the files can still be read */
 		"cat $d/totals >/dev/null",
 		NULL};
 	char said[SAID_BYTES];
@@ -460,17 +465,17 @@ Test(machines, a_cleaner_leaves_a_live_quoitd_alone)
 		cr_skip_test("systemd-tmpfiles is missing");
 	take_mounts();
 	cr_expect_eq(tool_run_prepared(said, sizeof said, clean_tmp, run), 0, "%s", said);
-	cr_expect_not(strstr(said, "/tmp/old"), "%s", said); /* it did clean */
+	cr_expect_not(strstr(said, "/tmp/old"), "%s", said); /* the cleaner has worked */
 	cr_expect(strstr(said, "totals") && strstr(said, "topology"), "%s", said);
 }
 
-/* ---- a quoitd for all users, at a place of its own ---- */
+/* ---- a quoitd for all users, in a folder of its own ---- */
 
 #define PLACE "/mnt/top/place"
 
 static mode_t its_umask;
 
-/* As a user of its own, in a folder that it makes. */
+/* Become a user, in a folder that this user makes. */
 static void serve_all(const struct daemon *d)
 {
 	(void)d;
@@ -501,7 +506,7 @@ static void make_place(mode_t mode)
 	cr_assert_eq(chown("/mnt/top", USERS_BOB, USERS_GROUP), 0);
 }
 
-/* What quoit_open gives this user, in a user namespace without anybody if `nobody`. */
+/* The result of quoit_open for this user; `nobody`: in a user namespace without any user. */
 static int open_as(const struct daemon *d, uid_t uid, bool nobody, char ret_text[256])
 {
 	const struct quoit_open_params p = {.socket = d->socket};
@@ -547,7 +552,7 @@ Test(machines, whatever_its_umask_a_quoitd_for_all_serves_all)
 	}
 }
 
-/* Where others may write, anybody could have put it there. */
+/* If others may write to the folder, any user could have made the socket. */
 Test(machines, a_quoitd_in_a_folder_of_everybody_is_not_trusted)
 {
 	struct daemon d;
@@ -564,7 +569,7 @@ Test(machines, a_quoitd_in_a_folder_of_everybody_is_not_trusted)
 	daemon_stop(&d);
 }
 
-/* There its uid, the folder's and one's own all look alike. */
+/* There the socket's uid, the folder's and our own all look alike. */
 Test(machines, the_number_of_all_who_are_unknown_is_nobodys)
 {
 	struct daemon d;
@@ -618,7 +623,7 @@ static void be_tight_as_daemon(const struct daemon *d)
 	be_tight();
 }
 
-/* A quoitd with that limit serves, and a program of its does. */
+/* Expect a quoitd with this limit to serve, and its program to work. */
 static void expect_served(int resource, uint64_t bytes)
 {
 	struct quoit_open_params p = {0};
@@ -639,7 +644,7 @@ static void expect_served(int resource, uint64_t bytes)
 Test(machines, default_leases_fit_into_its_limits)
 {
 	expect_served(RLIMIT_FSIZE, UINT64_C(1) << 30);
-#ifndef QUOIT_SANITIZE /* it reserves terabytes */
+#ifndef QUOIT_SANITIZE /* a sanitizer reserves terabytes */
 	expect_served(RLIMIT_AS, UINT64_C(4) << 30);
 #endif
 }
@@ -660,7 +665,7 @@ static void multiply(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t side
 	cr_expect_eq(got, (float)(side * side * side));
 }
 
-/* Less than a product by our own kernels has on its stack, wherever that is made. */
+/* Less than the stack of a product by our own kernels, on any thread. */
 Test(machines, however_small_a_stack_is_allowed)
 {
 	const char *const options[] = {"--blas=built-in", NULL};
@@ -685,7 +690,7 @@ Test(machines, however_small_a_stack_is_allowed)
 
 static unsigned few;
 
-/* Of a user's threads, and nobody else has that number. */
+/* Limit the threads of a user; no other test has this uid. */
 static void have_few_threads(const struct daemon *d)
 {
 	const struct rlimit limit = {few, few};
@@ -696,7 +701,10 @@ static void have_few_threads(const struct daemon *d)
 		_exit(126);
 }
 
-/* With the fewest with which quoitd starts, none is left for what it can do without. */
+/*
+ * With the fewest threads with which quoitd starts, none is left for features that it can do
+ * without.
+ */
 Test(machines, where_there_are_too_few_threads_a_worker_has_one)
 {
 	static const char missing[] =
@@ -753,8 +761,8 @@ Test(machines, files_that_must_be_tiny_are_a_sentence)
 	cr_expect(strstr(said, "File too large; RLIMIT_FSIZE allows 512 KiB"), "%s", said);
 }
 
-#ifndef QUOIT_SANITIZE /* it reserves terabytes */
-/* Started, or a sentence that names the limit. */
+#ifndef QUOIT_SANITIZE /* a sanitizer reserves terabytes */
+/* Either quoitd starts, or it names the limit. */
 Test(machines, whatever_addresses_it_has)
 {
 	static const uint64_t mib[] = {100, 300, 1000, 2000};
@@ -773,7 +781,7 @@ Test(machines, whatever_addresses_it_has)
 }
 #endif
 
-/* ---- advice that a kernel does not know ---- */
+/* ---- advice that the kernel does not know ---- */
 
 static uint32_t refused_advice;
 
@@ -784,7 +792,7 @@ static void refuse_advice(void)
 	refuse_calls(&call, 1, EINVAL);
 }
 
-/* A child must not take its parent's session for its own. */
+/* A child must not use its parent's session. */
 static int use_and_fork(const char *socket)
 {
 	const struct quoit_open_params p = {.socket = socket};
@@ -833,7 +841,7 @@ Test(machines, advice_that_is_refused_is_done_without)
 
 /* ---- libraries ---- */
 
-/* "CPUs, blas, ..." as they would be without such a library. */
+/* Read the line of the thread's status in /proc that begins with `label`. */
 static void read_status(pid_t pid, pid_t thread, const char *label, char ret[128])
 {
 	char path[64], line[256];
@@ -865,7 +873,7 @@ static void find_rude_blas(const struct daemon *d)
 {
 	(void)daemon_log_to_file(d);
 	setenv("LD_LIBRARY_PATH", libraries, 1);
-	/* With one of these in sight it aborts. */
+	/* The library aborts if it finds one of these. */
 	setenv("OMP_PROC_BIND", "true", 1);
 	setenv("GOMP_CPU_AFFINITY", "0", 1);
 	setenv("KMP_AFFINITY", "compact", 1);
@@ -950,7 +958,7 @@ static void product(const struct daemon *d, float *to, unsigned n)
 	quoit_close(session, 0);
 }
 
-/* With a library that is named, results do not hang on which one won at the start. */
+/* With a named library, results do not depend on which library was fastest at the start. */
 Test(machines, the_bits_of_a_product_are_the_same_at_every_start)
 {
 	static const char *const names[] = {"built-in", "openblas"};
@@ -1050,7 +1058,7 @@ Test(machines, a_quoitd_that_is_stopped_is_told_and_keeps_nobody)
 	daemon_stop(&d);
 }
 
-/* Once a second it says that it is there, and no more often for that. */
+/* Once a second it reports that it is alive, but not more often. */
 Test(machines, a_quoitd_with_nothing_to_do_is_not_silent)
 {
 	struct daemon d;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_memory_theorem.c - what runs one job at a time runs at any depth, and only that.
+ * test_memory_theorem.c - a program that runs one job at a time also runs with any number of jobs
+ * in flight, and no other program does.
  *
  *	test_memory_theorem [--seed N] [--rounds N] [options of Criterion]
  *
- * Where a real device is to be tested ($QUOIT_TEST_GPU), what needs one is run there, the rest is
- *not.
+ * If a real device is to be tested ($QUOIT_TEST_GPU), only the tests that need a device run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "theorem.h"
 
 static uint64_t first_seed = 1;
-static uint64_t rounds = 150; /* of the plain test; the others take their share */
+static uint64_t rounds = 150; /* of the plain test; the others take a part of it */
 
-/* Real ones are as many as they are. */
+/* Skip the test if this machine has fewer devices. */
 static void skip_without(struct daemon *d, unsigned devices)
 {
 	struct quoit_open_params p = {.socket = d->socket};
@@ -108,7 +108,7 @@ Test(memory_theorem, cancels_change_only_what_depends_on_them_on_a_device, .time
 		"--gpu=soft");
 }
 
-/* ---- with two ---- */
+/* ---- with two devices ---- */
 
 Test(memory_theorem, it_holds_between_two_devices, .timeout = 600)
 {
@@ -124,7 +124,7 @@ Test(memory_theorem, cancels_change_only_what_depends_on_them_between_devices, .
 		"--gpu=soft:2");
 }
 
-/* Take our options out of the command line. */
+/* Remove our options from the command line. */
 static int own_options(int argc, char **argv)
 {
 	int kept = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_end_to_end.c - every operation of ops.def once, from the builder to the bytes. */
+/* test_ops_end_to_end.c - run every operation of ops.def once, from the builder to the bytes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void run(struct quoit_sqe sqe)
 	cr_expect_geq(res, 0, "operation %u: %d", sqe.opcode, res);
 }
 
-/* A f32 tensor of 2 x 3 with these elements. */
+/* Make an f32 tensor of 2 x 3 with these elements. */
 static quoit_tensor floats(const float values[6])
 {
 	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, 2, 3);
@@ -186,7 +186,7 @@ static void check_reductions(void)
 	EXPECT_FLOATS(square, "gemm", 4, 8, -3.5f, -7);
 }
 
-/* 2 x 3 numbers that need no rounding, as halves and back. */
+/* Convert 2 x 3 numbers that need no rounding to halves and back. */
 static void check_halves(enum quoit_dtype dtype)
 {
 	quoit_tensor x = quoit_matrix(c.q, dtype, 2, 3), y = quoit_matrix(c.q, dtype, 2, 3);
@@ -209,7 +209,7 @@ static void check_halves(enum quoit_dtype dtype)
 	cr_expect_eq(halves[5], dtype == QUOIT_BF16 ? 0x3f00 : 0x3800);
 }
 
-/* Large enough for workers, and for blocks and panels of them. */
+/* So large that workers run it, in blocks and panels. */
 static void check_large_halves(void)
 {
 	enum { N = 400 };
@@ -271,7 +271,7 @@ Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 6
 	for (size_t i = 0; i < sizeof numbers; i++) {
 		uint64_t bit = UINT64_C(1) << numbers[i] % 64;
 		bool control = numbers[i] >= QUOIT_OP_CREATE && numbers[i] <= QUOIT_OP_FREE;
-		bool launch = numbers[i] == QUOIT_OP_LAUNCH; /* test_kernels.c */
+		bool launch = numbers[i] == QUOIT_OP_LAUNCH; /* tested by test_kernels.c */
 
 		cr_expect(info.ops[numbers[i] / 64] & bit, "operation %u is not offered",
 			  numbers[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_order.c - which job may run before which, and how far a failure goes. */
+/* test_order.c - which jobs may run before which, and how far a failure reaches. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int32_t read_int(quoit_tensor t)
 	return value;
 }
 
-/* A tensor that a job has failed to write; its user_data is *ret_cause. */
+/* Make a tensor that a job has failed to write; *ret_cause: that job's user_data. */
 static quoit_tensor failed_tensor(void)
 {
 	quoit_tensor index = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_I32, 2);
@@ -62,7 +62,7 @@ Test(order, a_chain_runs_in_its_order)
 {
 	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
 
-	for (int i = 1; i <= 200; i++) { /* not commutative */
+	for (int i = 1; i <= 200; i++) { /* these do not commute */
 		cr_assert_eq(quoit_push(c.q, quoit_mul_int(t, t, 3)), 0);
 		cr_assert_eq(quoit_push(c.q, quoit_add_int(t, t, i)), 0);
 	}
@@ -122,7 +122,7 @@ Test(order, jobs_on_other_columns_of_a_matrix_do_not_wait)
 	for (unsigned i = 0; i < 20; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_exp(left, left)), 0);
 	last = start(quoit_nop(left));
-	first = start(quoit_fill(corner, 2)); /* between two rows of the panel */
+	first = start(quoit_fill(corner, 2)); /* lies between two rows of the panel */
 	cr_expect_eq(quoit_wait(c.q, start(quoit_fill(right, 3)), QUOIT_FOREVER), 0);
 	cr_expect_lt(stamps_of(first).end, stamps_of(last).end);
 }
@@ -167,7 +167,8 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 		cr_assert_eq(quoit_read(c.q, t, values, sizeof values), 0);
 		for (unsigned i = 0; i < 5000; i++)
 			cr_assert_eq(values[i], i % 2 ? 0 : 7, "round %u element %u", round, i);
-		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 9)), 0); /* left for the next */
+		/* left for the next tensor */
+		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 9)), 0);
 		quoit_free(c.q, part);
 		quoit_free(c.q, t);
 		t = quoit_vector(c.q, QUOIT_I32, 5000);
@@ -180,8 +181,7 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 }
 
 /*
- * A piece of memory with old contents falls to a tensor whose first job fails: who reads the
- * tensor then reads zeros all the same.
+ * A tensor gets memory with old contents, and its first job fails: a reader must still see zeros.
  */
 static void expect_zeros_after_failure(unsigned busy)
 {
@@ -273,7 +273,7 @@ Test(order, after_all_ends_last_of_all_before_and_holds_nobody_back)
 	cr_expect_eq(quoit_wait(c.q, all, QUOIT_FOREVER), 0);
 }
 
-/* CQEs that are out early give their credits back, so that credits do not bound these jobs. */
+/* CQEs that are posted early give their credits back, so that credits do not limit these jobs. */
 Test(order, more_late_after_all_jobs_than_the_ring_has_entries_end_all_the_same)
 {
 	static const struct quoit_ring_params small = {.entries = 8, .cq_entries = 8};
@@ -301,14 +301,17 @@ Test(order, an_urgent_job_is_started_before_those_that_wait)
 	quoit_job low[JOBS], high;
 	uint64_t last = 0;
 
-	/* With their bytes: those are given in the order of fetch, however urgent a job is. */
+	/*
+	 * They have their bytes already, which are given in the order of fetch, whatever the
+	 * priority.
+	 */
 	for (unsigned i = 0; i <= JOBS; i++) {
 		out[i] = quoit_vector(c.q, QUOIT_F32, LONG);
 		cr_assert_eq(quoit_push(c.q, quoit_fill(out[i], 0)), 0);
 	}
 	cr_assert_eq(quoit_push(c.q, quoit_fill(one, 1)), 0);
 	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	/* Behind a long one, so that none begins before all are there. */
+	/* Put them behind a long job, so that none begins before all are there. */
 	cr_assert_eq(quoit_push(c.q, quoit_sum(sum, all, QUOIT_AXIS_ALL)), 0);
 	for (unsigned i = 0; i < JOBS; i++)
 		low[i] = start(quoit_with_link(
@@ -365,7 +368,7 @@ Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
 	cr_expect_eq(quoit_failures(c.q, NULL), 2, "the gather and the first copy");
 }
 
-/* It never becomes a job: what it should have written is not there all the same. */
+/* A refused job never becomes a job, but its output still counts as failed. */
 Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 {
 	quoit_tensor a = quoit_matrix(c.q, QUOIT_F32, 2, 3), b = quoit_matrix(c.q, QUOIT_F32, 4, 2);
@@ -379,7 +382,8 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 	cr_assert_eq(quoit_push(c.q, quoit_gemm(product, a, b, 1.0, 0.0, 0)), 0);
 	job = start(quoit_copy(b, product));
 	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), -QUOIT_EPOISON);
-	cr_expect_eq(quoit_result(c.q, job), -EINVAL); /* of another shape, it is refused itself */
+	/* of another shape, so it is refused itself */
+	cr_expect_eq(quoit_result(c.q, job), -EINVAL);
 	job = start(quoit_nop(product));
 	cr_assert_eq(quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER), 1);
 	cr_expect_eq(quoit_result(c.q, job), -QUOIT_EPOISON);
@@ -440,7 +444,7 @@ Test(order, an_operation_that_is_switched_off_fails_its_output_too)
 	client_close(&other);
 }
 
-/* Who uses its output already is not disturbed, and what is written there later holds. */
+/* Jobs that use its output already are not disturbed, and later writes are valid. */
 Test(order, a_refused_job_fails_its_output_in_its_place)
 {
 	quoit_tensor x = client_large(&c), before = quoit_vector(c.q, QUOIT_F32, 1), none = {0};
@@ -475,7 +479,7 @@ Test(order, a_whole_write_ends_the_poison_and_a_part_does_not)
 	cr_expect_eq(quoit_wait_tensor(c.q, half, QUOIT_FOREVER), 0);
 }
 
-/* Two at the whole of it, of which the latter fails by another operation; then one at a part. */
+/* Two jobs fail to write the whole, by different operations; then one fails to write a part. */
 Test(order, a_whole_write_that_fails_is_the_cause_from_then_on_and_a_part_is_not)
 {
 	const struct quoit_shape first = {QUOIT_F32, {1, 1, 1, 5}, {0, 0, 0, 1}};

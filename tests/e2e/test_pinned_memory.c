@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pinned_memory.c - tensors in the pinned region: the budget holds, and no gap breaks it. */
+/* test_pinned_memory.c - tensors in the pinned region: the budget holds, and gaps do not matter. */
 #include <errno.h>
 #include <stdlib.h>
 #include <fcntl.h>
@@ -184,7 +184,7 @@ Test(pinned_memory, pieces_of_any_pattern_move_without_loss)
 		uint32_t freed = (x = x * 1664525u + 1013904223u) >> 16 | 1;
 		quoit_tensor large;
 
-		/* Some make room for a large one; the rest are computed on all the while. */
+		/* Some make room for a large one; jobs use the others all the while. */
 		for (int i = 0; i < PIECES; i++)
 			if (freed & 1u << i)
 				quoit_free(f.q, t[i]);
@@ -225,7 +225,7 @@ Test(pinned_memory, piece_does_not_move_under_a_job_that_runs)
 		quoit_push(f.q, quoit_fill_int(moves, 0));
 		quoit_free(f.q, gap);
 		cr_assert_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
-		/* While these run the large one waits, and those after it may begin. */
+		/* While these run the large one waits, and later ones may begin. */
 		for (int i = 0; i < OLDER; i++)
 			quoit_push(f.q, quoit_add_int(older, older, 1));
 		quoit_push(f.q, quoit_fill_int(large, round));
@@ -240,8 +240,9 @@ Test(pinned_memory, piece_does_not_move_under_a_job_that_runs)
 }
 
 /*
- * The large one becomes the oldest while the reactor is about to start those after it: by the end
- * of a job that only waits, or as it is fetched with jobs behind it that are run at their fetch.
+ * The large one becomes the oldest while the reactor is about to start later ones.  That happens
+ * when a job ends that only waits, or when the large one is fetched together with later jobs that
+ * run at their fetch.
  */
 Test(pinned_memory, piece_does_not_move_under_a_job_that_is_about_to_start)
 {
@@ -280,7 +281,7 @@ Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 {
 	struct fixture f = start(REGION, NULL);
 
-	for (int i = 0; i < 200; i++) { /* 40 MiB are not pinned, and not the arena's */
+	for (int i = 0; i < 200; i++) { /* 40 MiB are neither pinned nor the arena's */
 		quoit_tensor pageable = create(&f, 30 * MIB, 0);
 		quoit_tensor pinned = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
 		struct quoit_shape shape = {.dtype = QUOIT_I32,
@@ -303,7 +304,7 @@ Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 
 /* ---- locked and registered with io_uring ---- */
 
-/* What the session's counter file says, once it is `wanted`, or in the end. */
+/* A value of the session's counter file: waits until it is `wanted`, for a limited time. */
 static uint64_t await_counter(const struct fixture *f, unsigned counter, uint64_t wanted)
 {
 	struct quoit_info info;
@@ -318,7 +319,7 @@ static uint64_t await_counter(const struct fixture *f, unsigned counter, uint64_
 	return value;
 }
 
-/* KiB of the daemon's memory that somebody in the kernel holds on to. */
+/* KiB of the daemon's memory that the kernel holds on to. */
 static uint64_t held_kib(const struct fixture *f)
 {
 	char path[64], line[128];
@@ -362,7 +363,7 @@ Test(pinned_memory, region_is_registered_whole_and_let_go_with_its_session)
 	}
 }
 
-/* As an ordinary user, how much may be locked, and as much be registered. */
+/* How much an ordinary user may lock and register. */
 static rlim_t may_lock;
 
 static void lower_limit(const struct daemon *d)
@@ -380,7 +381,7 @@ static struct fixture start_limited(uint64_t pinned, rlim_t limit)
 	return start_prepared(pinned, "--log=info", lower_limit);
 }
 
-/* A limit is nothing missing: only what did not fit is said, with what would help. */
+/* A limit is not a missing feature: quoitd only says what did not fit, and what would help. */
 static const struct {
 	const char *what;
 	rlim_t may_lock;
@@ -400,7 +401,7 @@ Test(pinned_memory, only_what_cannot_be_locked_is_said)
 
 		cr_expect_eq(run(&f, quoit_fill_int(t, 1)), 0);
 		cr_expect_eq(daemon_log_count(&f.d, "unavailable: memlock", 0), 0);
-#ifndef QUOIT_SANITIZE /* where mlock does nothing */
+#ifndef QUOIT_SANITIZE /* mlock does nothing under a sanitizer */
 		cr_expect_eq(daemon_log_count(&f.d, "pinned memory are locked: Cannot allocate",
 					      limits[i].pinned_lines),
 			     limits[i].pinned_lines, "%s", limits[i].what);
@@ -427,7 +428,7 @@ Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
 	cr_expect_eq(
 		daemon_log_count(&f.d, "4096 of its 16384 KiB of pinned memory are registered", 1),
 		1);
-#ifndef QUOIT_SANITIZE /* where mlock does nothing */
+#ifndef QUOIT_SANITIZE /* mlock does nothing under a sanitizer */
 	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_LOCKED, 4 * MIB), 4 * MIB);
 	cr_expect_eq(daemon_log_count(&f.d, "4096 of its 16384 KiB of pinned memory are locked", 1),
 		     1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_placed.c - near its client, or said: what quoitd knows of where a client runs where /proc
- * hides processes of others from it, as ProtectProc=invisible of its unit does.
- * tests/vm/placement.c tries the same on two nodes.
+ * test_placed.c - quoitd places a session near its client, or says that it cannot: /proc hides
+ * processes of other users, as ProtectProc=invisible of its unit does.  tests/vm/placement.c tests
+ * the same on two nodes.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -19,7 +19,7 @@
 #include "hello.h"
 #include "tool.h"
 
-#define SERVICE 4000004u /* needs no entry in any file */
+#define SERVICE 4000004u /* a uid without an entry in any file */
 
 static void must(bool good, const char *what)
 {
@@ -29,7 +29,7 @@ static void must(bool good, const char *what)
 	}
 }
 
-/* Another user's, without a right of root's, in a /proc that has its own processes alone. */
+/* Become another user without capabilities, with a /proc that shows only that user's processes. */
 static void hide_processes(const struct daemon *d)
 {
 	must(!unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
@@ -86,7 +86,7 @@ Test(placed, a_client_that_is_hidden_says_itself_where_it_runs)
 	daemon_stop(&d);
 }
 
-/* No such CPU is no word: quoitd serves it, and nobody is misled. */
+/* An impossible CPU counts as unknown: quoitd serves the session, and shows no node. */
 Test(placed, where_it_cannot_be_known_ps_and_topo_say_so)
 {
 	static const uint32_t hints[] = {0, UINT32_MAX, 1u << 20};
@@ -99,7 +99,7 @@ Test(placed, where_it_cannot_be_known_ps_and_topo_say_so)
 		expect_node(&d, "-");
 		cr_expect(topo_says_nowhere(&d, i + 1));
 		close(fd);
-		for (int ms = 0; ms < 5000; ms += 10) { /* until it has gone */
+		for (int ms = 0; ms < 5000; ms += 10) { /* until the session has gone */
 			char said[4096];
 
 			if (tool_run(said, sizeof said, "ps --no-headers --socket=%s", d.socket))
@@ -110,7 +110,7 @@ Test(placed, where_it_cannot_be_known_ps_and_topo_say_so)
 	daemon_stop(&d);
 }
 
-/* The kernel's word comes first. */
+/* The kernel's answer comes before the hint. */
 Test(placed, a_hint_counts_only_where_the_kernel_does_not_say)
 {
 	struct daemon d;

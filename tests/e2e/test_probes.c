@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_probes.c - the USDT probes, as bpftrace sees them (quoit_probes(7)) */
+/* test_probes.c - the USDT probes as bpftrace sees them (quoit_probes(7)) */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,15 +11,15 @@
 
 #include "tracer.h"
 
-#define LARGE  (1u << 20) /* elements: a job on them is for workers */
+#define LARGE  (1u << 20) /* elements: workers run a job on this many */
 #define JOBS   3u
 #define WAIT   60000
 #define MEGA   (UINT64_C(1) << 20)
-#define REST   300000 /* us: both sides sleep by then, and counters have been published */
+#define REST   300000 /* us: then both sides sleep, and counters have been published */
 #define QUOITD false
 #define OURS   true
 
-/* Arguments, as the manual has them. */
+/* Numbers of the arguments, as in the manual. */
 enum { SESSION, RING, INDEX, COUNT, USER_DATA = 3, OPCODE, PLACE, RES = 5 };
 enum { REFUSED_OPCODE = 3, REFUSED_CODE, REFUSED_FIELD };
 
@@ -32,7 +32,7 @@ struct scene {
 
 static struct tracer tracer;
 
-/* quoitd with a device, traced; then a session, all of which is seen. */
+/* Start quoitd with a device and trace it; then open a session, so that the trace has all of it. */
 static void open_scene(struct scene *c)
 {
 	const char *options[] = {"--gpu=soft:1", NULL};
@@ -60,7 +60,7 @@ static void finish(struct scene *c)
 	usleep(REST);
 }
 
-/* How many passed this probe with that operation; and, with place, as told there. */
+/* How many times this probe fired with that operation; `last`: and with this last argument. */
 static unsigned count_of(const char *name, uint8_t opcode, int64_t last)
 {
 	const struct tracer_event *e;
@@ -89,7 +89,7 @@ Test(probes, bursts_count_every_sqe_and_every_cqe)
 	finish(&c);
 	sqes = (int64_t)daemon_session_counter(&c.d, (uint64_t)c.session, QUOIT_SESSION_SUBMITTED);
 	tracer_stop(&tracer, (uint64_t)c.session);
-	cr_expect_geq(sqes, 11); /* the wait was one, too */
+	cr_expect_geq(sqes, 11); /* the wait was an SQE, too */
 	cr_expect_eq(tracer_sum(&tracer, "submit", OURS, COUNT), sqes);
 	cr_expect_eq(tracer_sum(&tracer, "fetch", QUOITD, COUNT), sqes);
 	cr_expect_eq(tracer_sum(&tracer, "post", QUOITD, COUNT), sqes);
@@ -99,7 +99,7 @@ Test(probes, bursts_count_every_sqe_and_every_cqe)
 	close_scene(&c);
 }
 
-/* Indices go on where the burst before has ended, and all is of this session and ring. */
+/* Indices continue those of the burst before, and belong to this session and ring. */
 static void expect_in_order(const char *name, bool ours, int64_t session)
 {
 	const struct tracer_event *e;
@@ -130,7 +130,7 @@ Test(probes, bursts_say_whose_they_are_and_where_they_begin)
 	close_scene(&c);
 }
 
-/* On workers, and on a device; an operation for each. */
+/* On workers and on a device, with a different operation for each. */
 Test(probes, jobs_of_the_table_start_somewhere_and_end)
 {
 	const struct quoit_shape there = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 64}};
@@ -153,7 +153,7 @@ Test(probes, jobs_of_the_table_start_somewhere_and_end)
 	close_scene(&c);
 }
 
-/* The fourth job is of a tensor that is none. */
+/* The fourth job names a tensor that does not exist. */
 Test(probes, a_refusal_says_what_its_error_record_says)
 {
 	const struct tracer_event *e;
@@ -179,7 +179,7 @@ Test(probes, a_refusal_says_what_its_error_record_says)
 	close_scene(&c);
 }
 
-/* After a rest quoitd sleeps, and so does the client while workers are busy. */
+/* After a rest quoitd sleeps; the client sleeps while workers are busy. */
 Test(probes, wakes_are_those_that_quoitd_counts)
 {
 	struct scene c;

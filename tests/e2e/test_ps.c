@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ps.c - quoit ps: which sessions, which columns, in which order, and nothing untrue */
+/* test_ps.c - quoit ps: the right sessions and columns, in the right order, and nothing untrue */
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void nap(void)
 	usleep(10000);
 }
 
-/* A quoitd with sessions numbered 1 to 3, all of this process, by the names c, a and b. */
+/* A quoitd with sessions 1 to 3, all of this process, named c, a and b. */
 struct town {
 	struct daemon d;
 	struct quoit_session *s[SESSIONS];
@@ -49,7 +49,7 @@ static void town_close(struct town *t)
 	daemon_stop(&t->d);
 }
 
-/* What `quoit ps` says with these arguments must be `said`, with this exit status. */
+/* Expect `quoit ps` with these arguments to print `said` and to exit with this status. */
 static void expect(const struct town *t, const char *arguments, int status, const char *said)
 {
 	char text[4096];
@@ -68,7 +68,7 @@ static void expect_words(const struct town *t, const char *arguments, int status
 	cr_expect(strstr(text, words), "%s:\n%s", arguments, text);
 }
 
-/* ---- what it shows ---- */
+/* ---- its output ---- */
 
 struct shown {
 	unsigned long long session, done, failed;
@@ -103,7 +103,7 @@ Test(ps, shows_a_session_with_its_counts)
 	quoit_get_info(s, &info);
 	for (int i = 0; i < 6; i++)
 		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
-	cr_assert_eq(quoit_push(q, quoit_fill(12345, 1.0)), 0); /* no such tensor */
+	cr_assert_eq(quoit_push(q, quoit_fill(12345, 1.0)), 0); /* there is no such tensor */
 	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
 	for (int i = 0; i < PATIENCE && !(ps_line(d.socket, &shown) && shown.done >= 6); i++)
 		nap();
@@ -177,7 +177,7 @@ Test(ps, damaged_counter_files_are_counted_and_do_no_harm)
 	FILE *f;
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
-	/* The first one is empty, as of a session that has just ended. */
+	/* The first file is empty, like that of a session that has just ended. */
 	for (int i = 0; i < 4; i++) {
 		snprintf(path, sizeof path, "%s/session.%d", d.folder, 90 + i);
 		f = fopen(path, "w");
@@ -252,7 +252,7 @@ Test(ps, sessions_are_sorted_as_asked)
 	town_close(&t);
 }
 
-/* ---- which ---- */
+/* ---- choice of sessions ---- */
 
 Test(ps, only_the_processes_asked_for_are_shown)
 {
@@ -282,14 +282,14 @@ Test(ps, only_the_users_asked_for_are_shown)
 	expect(&t, mine, 0, "1\n2\n3\n");
 	expect(&t, "-o session= -u 4294967294", 1, "");
 	snprintf(mine, sizeof mine, "-o session= -u 4294967294 -p %d", (int)getpid());
-	expect(&t, mine, 0, "1\n2\n3\n"); /* as with ps: what any list names */
+	expect(&t, mine, 0, "1\n2\n3\n"); /* as for ps: sessions that any list names */
 	expect_words(&t, "-u no_such_user", 1, "'no_such_user' is not a user");
 	town_close(&t);
 }
 
 /* ---- another PID namespace ---- */
 
-/* Numbers there are of other processes: what belongs to them must not be shown as a client's. */
+/* There the PIDs belong to other processes, which must not be shown as clients. */
 Test(ps, in_another_pid_namespace_nothing_is_said_of_processes_and_the_daemon_lives)
 {
 	struct town t = town_open();

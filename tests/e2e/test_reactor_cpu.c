@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reactor_cpu.c - a thread that waits leaves the CPU of its session's reactor */
+/* test_reactor_cpu.c - a waiting thread leaves the CPU of its session's reactor */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -26,7 +26,7 @@ struct place {
 	cpu_set_t all;
 };
 
-/* On the reactor's CPU, from where the thread may go to another if `free`. */
+/* Put the thread on the reactor's CPU; `free`: it may move to another one. */
 static void place_open(struct place *p, unsigned flags, bool free)
 {
 	static const char *const options[] = {"--reactors=1", NULL};
@@ -71,7 +71,7 @@ Test(reactor_cpu, waiting_thread_leaves_it)
 	cpu_set_t now;
 
 	place_open(&p, 0, true);
-	/* The scheduler may have moved it already: then it is brought back. */
+	/* The scheduler may have moved the thread already: bring it back. */
 	for (int i = 0; i < 100 && !moves; i++) {
 		cpu_set_t one;
 

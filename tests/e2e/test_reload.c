@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reload.c - SIGHUP: what takes effect, what waits for a restart, and what changes nothing */
+/*
+ * test_reload.c - SIGHUP: options that take effect, options that wait for a restart, and bad files
+ * that change nothing
+ */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,7 +49,7 @@ static void stop(struct daemon *d)
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* The words are said, for the n-th time. */
+/* Reload, and expect the words to be logged for the n-th time. */
 static void reload(const struct daemon *d, const char *words, unsigned nth)
 {
 	cr_assert_eq(kill(d->pid, SIGHUP), 0);
@@ -62,7 +65,7 @@ static void expect_value(const struct daemon *d, const char *name, const char *w
 	cr_expect(strstr(said, words), "'%s' in: %s", words, said);
 }
 
-/* What a session that asks for no lease gets, or a -errno. */
+/* The lease of a session that asks for none, or -errno. */
 static int64_t default_lease(const struct daemon *d)
 {
 	struct quoit_open_params options = {.socket = d->socket};
@@ -91,7 +94,8 @@ Test(reload, what_takes_effect_is_in_force_for_new_sessions)
 	cr_expect_eq(default_lease(&d), 64 * (int64_t)MIB);
 	expect_value(&d, "lease", "50331648");
 	expect_value(&d, "lease", "q.conf, line 1");
-	expect_value(&d, "max-tensors", "512"); /* the command line wins, as at the start */
+	/* the command line overrides the file, as at the start */
+	expect_value(&d, "max-tensors", "512");
 	stop(&d);
 }
 
@@ -179,9 +183,9 @@ Test(reload, a_private_quoitd_without_a_file_ends_with_its_terminal)
 	daemon_stop(&d);
 }
 
-/* ---- names that nobody knows yet ---- */
+/* ---- names that do not exist yet ---- */
 
-/* A file of users of its own, in which some can be added. */
+/* Use a private file of users, to which the test can add some. */
 static void with_own_users(const struct daemon *d)
 {
 	char command[256];
@@ -207,7 +211,7 @@ static void add_user(const struct daemon *d, const char *name, uid_t uid)
 	cr_assert_eq(fclose(f), 0);
 }
 
-/* As where the server of names is away. */
+/* As if the name server could not be reached. */
 static void forget_users(const struct daemon *d)
 {
 	char command[128];
@@ -240,7 +244,7 @@ Test(reload, a_section_counts_once_its_name_is_known, .timeout = 60)
 	expect_value(&d, "user.quoit-newcomer.share", "no such user yet");
 	add_user(&d, "quoit-newcomer", geteuid());
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &p), 0); /* somebody has come: that has it look soon */
+	cr_assert_eq(quoit_open(&s, &p), 0); /* a new session makes quoitd look soon */
 	cr_expect_eq(daemon_log_count(&d, "'quoit-newcomer' takes effect", 1), 1);
 	cr_expect_eq(tool_run(said, sizeof said, "share --socket=%s", d.socket), 0, "%s", said);
 	cr_expect(strstr(said, "321"), "for who is here, too: %s", said);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_report.c - quoit report: its page, as a browser shows it */
+/* test_report.c - quoit report's page, shown by a browser */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 static char folder[] = "/tmp/quoit-report.XXXXXX";
 static char dom[4 << 20];
 
-/* A page of a real recording.  What it is made of is in the folder. */
+/* Make a page of a real recording, with its files in the folder. */
 static void make_page(void)
 {
 	char said[4096];
@@ -39,7 +39,9 @@ static void remove_page(void)
 
 TestSuite(report, .init = make_page, .fini = remove_page, .timeout = 240);
 
-/* What the browser prints, with these options; the page's requests to elsewhere cannot be answered.
+/*
+ * Let the browser print the page with these options; requests of the page to the network cannot
+ * succeed.
  */
 static void browse(const char *options)
 {
@@ -61,7 +63,7 @@ static void browse(const char *options)
 	cr_expect_eq(pclose(from), 0, "%s", line);
 }
 
-/* Of the charts of cores: however few were busy, their axes go to as many as there are. */
+/* The axes of the charts of cores must reach the number of cores, even if few were busy. */
 static void expect_scale(const char *page)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -74,7 +76,7 @@ static void expect_scale(const char *page)
 	cr_expect_geq(charts, 1);
 }
 
-/* All of the recording's jobs, as its page says that it has drawn them. */
+/* The page says that it has drawn all jobs of the recording. */
 Test(report, a_browser_draws_it_without_an_error)
 {
 	unsigned slices = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_service.c - quoitd with a service manager: the socket that is passed, and what it says */
+/* test_service.c - quoitd with a service manager: the passed socket, and the messages */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static void *open_early(void *arg)
 	return open_session(arg);
 }
 
-/* Somebody waits in its queue; who that is, a listening socket does not say. */
+/* Wait until a connection is in its queue; a listening socket does not say whose. */
 static void wait_until_one_waits(int listener)
 {
 	int fd;
@@ -86,7 +86,7 @@ Test(service, the_path_of_a_passed_socket_stays_and_its_files_lie_beside_it)
 	service_done(&s);
 }
 
-/* The next one goes on where the first one was, with the same socket. */
+/* The next quoitd continues with the same socket. */
 Test(service, a_passed_socket_is_passed_to_the_next_one_too)
 {
 	struct service s;
@@ -150,7 +150,7 @@ Test(service, what_is_passed_is_one_socket_and_the_one_that_options_name)
 	expect_refusal(&s, NULL, "passed 2 sockets, 'second.socket' the second");
 }
 
-/* ---- what it says ---- */
+/* ---- messages ---- */
 
 Test(service, it_says_when_it_is_ready_what_it_does_and_that_it_ends)
 {

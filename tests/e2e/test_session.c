@@ -97,7 +97,7 @@ Test(session_e2e, leases_and_tables_add_up_and_come_back)
 	daemon_stop(&d);
 }
 
-/* Nobody else pays for tables that are larger than they need to be. */
+/* Others do not pay for tables that are larger than necessary. */
 Test(session_e2e, tables_are_charged_at_the_size_asked_for)
 {
 	static const char *const options[] = {"--memory=64M", NULL};
@@ -115,7 +115,7 @@ Test(session_e2e, tables_are_charged_at_the_size_asked_for)
 	daemon_stop(&d);
 }
 
-/* ---- a log that nobody reads ---- */
+/* ---- an unread log ---- */
 
 static void log_into_a_full_pipe(const struct daemon *d)
 {
@@ -125,7 +125,7 @@ static void log_into_a_full_pipe(const struct daemon *d)
 	(void)d;
 	if (pipe(ends) < 0 || fcntl(ends[1], F_SETPIPE_SZ, 4096) < 0 ||
 	    write(ends[1], bytes, sizeof bytes) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
-		_exit(126); /* the reading end stays open with quoitd itself */
+		_exit(126); /* quoitd itself keeps the reading end open */
 }
 
 Test(session_e2e, a_log_that_nobody_reads_holds_nobody_up)
@@ -139,7 +139,7 @@ Test(session_e2e, a_log_that_nobody_reads_holds_nobody_up)
 	daemon_stop(&c.d);
 }
 
-/* ---- many ---- */
+/* ---- many sessions ---- */
 
 Test(session_e2e, sessions_of_one_process_do_not_see_each_other)
 {
@@ -253,7 +253,7 @@ Test(session_e2e, a_close_can_cancel_what_has_not_started)
 	daemon_stop(&c.d);
 }
 
-/* Whoever dies with jobs in flight leaves nothing behind that others lack. */
+/* A client that dies with jobs in flight leaves nothing behind that others lack. */
 Test(session_e2e, a_client_that_dies_gives_its_lease_back)
 {
 	static const char *const options[] = {"--memory=96M", NULL};

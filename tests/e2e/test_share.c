@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_share.c - `quoit share`: who sees and changes what, and for how long */
+/* test_share.c - `quoit share`: who may see and change shares, and for how long */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 static char said[8192];
 static struct configuration configuration;
 
-/* `quoit share` as this user; its exit status. */
+/* Run `quoit share` as this user; returns its exit status. */
 static int share(const struct daemon *d, uid_t uid, const char *user, const char *weight)
 {
 	const char *words[] = {"quoit", "share", "--socket", d->socket, user, weight, NULL};
@@ -42,7 +42,7 @@ static void stop(struct daemon *d)
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* A row begins with these words, with one blank between. */
+/* Expect a row that begins with these words, separated by one blank each. */
 static void expect_row(const char *words)
 {
 	char text[sizeof said + 1] = "\n", *to = text + 1;
@@ -70,7 +70,7 @@ Test(share, who_is_in_charge_sees_all_and_others_themselves)
 	expect_row("\nroot 70 all 0 1 ");
 	cr_expect_eq(share(&d, USERS_ALICE, NULL, NULL), 0, "%s", said);
 	expect_row("\n4000001 300 group 1 2 ");
-	expect_row(" - - 0.00 "); /* parts of what others have are not for it */
+	expect_row(" - - 0.00 "); /* this user may not see the parts of others */
 	cr_expect_not(strstr(said, "4000002"), "%s", said);
 	cr_expect_not(strstr(said, "root"), "%s", said);
 	cr_expect_eq(share(&d, USERS_ALICE, "4000002", NULL), 1, "%s", said);
@@ -120,7 +120,7 @@ Test(share, it_may_be_set_before_its_user_comes)
 	bob = users_open(&d, USERS_BOB, USERS_GROUP);
 	cr_expect_eq(share(&d, 0, "4000002", NULL), 0, "%s", said);
 	expect_row("\n4000002 5 set 1 ");
-	expect_row(" 1.0G "); /* by its group's section all the same */
+	expect_row(" 1.0G "); /* from its group's section all the same */
 	users_close(bob);
 	stop(&d);
 }
@@ -164,9 +164,9 @@ Test(share, there_is_json)
 	stop(&d);
 }
 
-/* ---- on which reactor ---- */
+/* ---- the choice of a reactor ---- */
 
-/* The reactor of this process's session; -1: it has none. */
+/* The reactor of this process's session; -1: there is no session. */
 static int home(const struct daemon *d, pid_t pid)
 {
 	char number[16];
@@ -186,7 +186,7 @@ static void leave(const struct daemon *d, pid_t pid)
 	}
 }
 
-/* Whatever others have there. */
+/* However many sessions other users have there. */
 Test(share, of_each_user_every_reactor_has_as_many_sessions)
 {
 	static const char *const options[] = {"--reactors=2", "--memory=2G", "--lease=32M", NULL};
@@ -200,12 +200,12 @@ Test(share, of_each_user_every_reactor_has_as_many_sessions)
 		cr_expect_eq(home(&d, alice[i]) + home(&d, alice[i + 2]), 2 * home(&d, alice[i]));
 	cr_expect_neq(home(&d, alice[0]), home(&d, alice[1]));
 	leave(&d, alice[1]);
-	leave(&d, alice[3]); /* one reactor has two sessions, and the other none */
+	leave(&d, alice[3]); /* one reactor has two of her sessions, the other none */
 	for (unsigned i = 0; i < 2; i++)
 		bob[i] = users_open(&d, USERS_BOB, USERS_GROUP);
 	cr_expect_neq(home(&d, bob[0]), home(&d, alice[0]));
 	cr_expect_eq(home(&d, bob[1]), home(&d, alice[0]));
-	leave(&d, bob[1]); /* and that is forgotten */
+	leave(&d, bob[1]); /* quoitd forgets that */
 	bob[1] = users_open(&d, USERS_BOB, USERS_GROUP);
 	cr_expect_eq(home(&d, bob[1]), home(&d, alice[0]));
 	users_close(alice[0]);

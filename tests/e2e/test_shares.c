@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shares.c - how much of an executor a session gets when others flood it: counts, no times */
+/* test_shares.c - how much of an executor a session gets when others flood it: counts, not times */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ TestSuite(shares, .timeout = 120);
 
 struct flood {
 	struct quoit_session *s;
-	struct quoit_ring *q; /* raw */
+	struct quoit_ring *q; /* a raw ring */
 	unsigned ended;       /* jobs that were reaped */
 };
 
-/* Jobs of it that have ended by now. */
+/* How many of its jobs have ended by now. */
 static unsigned ended(struct flood *f)
 {
 	const struct quoit_cqe *cqe;
@@ -57,17 +57,17 @@ static unsigned median(unsigned *count, unsigned n)
 /* ---- a device ---- */
 
 /*
- * Streams for work, and what one of them holds of jobs that take a millisecond or so, since it
- * holds 10 ms of them (launcher_private.h); without that bound it were 48.
+ * Streams for work; and the depth of one stream, in jobs of about a millisecond, since a stream
+ * holds 10 ms of work (launcher_private.h).  Without that bound the depth would be 48.
  */
 #define STREAMS 4u
 #define DEPTH   16u
 
 #define TENSORS  12u
-#define ELEMENTS 1000000u /* normal numbers, which take about that long */
+#define ELEMENTS 1000000u /* normal numbers, which take about a millisecond */
 #define FLOOD    3600u
 
-/* Jobs that have little to do with each other, over all streams. */
+/* Start independent jobs over all streams. */
 static struct flood begin_flood(const struct device_room *r, uint8_t priority)
 {
 	struct quoit_open_params p = {.socket = r->daemon.socket,
@@ -87,7 +87,7 @@ static struct flood begin_flood(const struct device_room *r, uint8_t priority)
 	return f;
 }
 
-/* How many of the flood's jobs end between submit and end of a job of ours. */
+/* How many of the flood's jobs end while one job of ours is open. */
 static unsigned overtaken(struct flood *f, struct quoit_ring *q, struct quoit_sqe sqe)
 {
 	unsigned before = ended(f);
@@ -119,7 +119,7 @@ static unsigned overtaken_mostly(uint8_t ours, uint8_t theirs)
 	return median(count, ROUNDS);
 }
 
-/* Its own stream has DEPTH of them before it; meanwhile the others go on. */
+/* Our job's stream has DEPTH jobs before it; meanwhile the other streams go on. */
 Test(shares, a_flood_on_a_device_keeps_others_waiting_for_what_is_in_streams_alone)
 {
 	unsigned n = overtaken_mostly(QUOIT_PRIO_NORMAL, QUOIT_PRIO_NORMAL);
@@ -139,7 +139,7 @@ Test(shares, an_urgent_job_is_not_behind_a_flood_of_others)
 #define MODULE_FLIGHTS 8u
 #define CROWD          8u
 
-/* What one alone may have there is shared by all who have jobs: all together have that much. */
+/* All sessions together may have as much in flight in a module as a single one. */
 Test(shares, many_floods_in_a_module_are_no_longer_than_one)
 {
 	const char *build = getenv("QUOIT_BUILD");

@@ -54,7 +54,7 @@ Test(stat, as_many_lines_as_asked_for)
 	daemon_stop(&d);
 }
 
-/* The first line's, as JSON. */
+/* A value of the first line, as JSON. */
 static double first(const struct client *c, const char *key)
 {
 	char said[4096];
@@ -86,7 +86,7 @@ Test(stat, says_what_was_done_since_the_start)
 	client_close(&c);
 }
 
-/* A terminal of eighty columns shows a line in one. */
+/* A terminal of eighty columns shows each line without a break. */
 Test(stat, lines_have_eighty_characters_unless_all_columns_are_wanted)
 {
 	static const char *const two[] = {"--reactors=2", NULL};
@@ -118,7 +118,7 @@ Test(stat, a_daemon_that_dies_meanwhile_is_said_to_be_dead)
 	snprintf(line, sizeof line, "%s/quoit stat --no-headers --socket=%s 0.05 2>&1; echo =$?",
 		 tool_folder(), d.socket);
 	from = popen(line, "r");
-	cr_assert(from && fgets(said, sizeof said, from)); /* it has begun */
+	cr_assert(from && fgets(said, sizeof said, from)); /* quoit stat has begun */
 	daemon_kill(&d);
 	n = fread(said, 1, sizeof said - 1, from);
 	said[n] = '\0';

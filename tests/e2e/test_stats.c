@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats.c - what the counter files say of jobs on their way, and what they do not */
+/* test_stats.c - test what the counter files tell about open jobs, and what they hide */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #define MS 1000 /* for usleep */
 
-/* Longer than it takes a machine at work to see it. */
+/* Longer than a busy machine needs to notice it. */
 #define NAP_MS 3000
 
 static uint64_t now_ns(void)
@@ -34,7 +34,7 @@ static uint64_t counter(const struct house *h, unsigned which)
 	return daemon_session_counter(&h->d, info.session, which);
 }
 
-/* True once the counter has this value; false after five seconds. */
+/* Wait until the counter has this value; false after five seconds. */
 static bool becomes(const struct house *h, unsigned which, uint64_t value)
 {
 	for (int i = 0; i < 500; i++) {
@@ -45,7 +45,7 @@ static bool becomes(const struct house *h, unsigned which, uint64_t value)
 	return false;
 }
 
-/* ---- what waits for what ---- */
+/* ---- what jobs wait for ---- */
 
 Test(stats, a_job_behind_another_ones_output_waits_for_data)
 {
@@ -143,7 +143,7 @@ Test(stats, the_deepest_queue_is_remembered)
 	house_close(&h);
 }
 
-/* quoitd takes a short way for those that come alone and ask for nothing. */
+/* quoitd has a fast path for single jobs without flags. */
 Test(stats, jobs_that_come_alone_are_counted_as_others_are)
 {
 	struct house h = house_open(64);
@@ -171,7 +171,7 @@ Test(stats, jobs_that_come_alone_are_counted_as_others_are)
 
 /* ---- cores ---- */
 
-/* Does what cores say of tiles become what reactors say of them, which is not nothing? */
+/* Do the cores' tiles and the reactors' tiles become equal, and not zero? */
 static bool cores_agree(const struct quoit_totals *t)
 {
 	uint64_t of_cores = 0, of_reactors = 0;
@@ -223,9 +223,9 @@ Test(stats, time_of_cores_is_charged_while_a_job_runs)
 	client_close(&c);
 }
 
-/* ---- what everybody may see ---- */
+/* ---- what all users may see ---- */
 
-/* Looks like a spy who reads the totals all the time, while a job ends every few milliseconds. */
+/* Read the totals all the time, as a spy would, while a job ends every few milliseconds. */
 Test(stats, the_totals_change_ten_times_a_second_at_most)
 {
 	struct house h = house_open(8);

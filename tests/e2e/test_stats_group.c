@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats_group.c - who may read a session's counter files: its user, and a group that is named
+/*
+ * test_stats_group.c - a session's counter files can be read by its user and by the configured
+ * group
  */
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +45,7 @@ static void stop(struct daemon *d)
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* The users of the sessions that `quoit ps` shows to this user with this group. */
+/* Expect `quoit ps` of this user with this group to show the sessions of these users. */
 static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const char *expected)
 {
 	const char *words[] = {"quoit", "ps", "--socket", d->socket, "-o", "uid=", NULL};
@@ -52,10 +54,10 @@ static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const 
 	cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "uid %u, group %u: '%s'", uid,
 		     gid, said);
 	cr_expect_not(strstr(said + strlen(expected), "400000"), "uid %u, group %u: '%s'", uid, gid,
-		      said); /* but how many it cannot see */
+		      said); /* but it says how many it cannot see */
 }
 
-/* May it read this file of the runtime directory? */
+/* May this user with this group read this file of the runtime directory? */
 static bool reads(const struct daemon *d, const char *name, uid_t uid, gid_t gid)
 {
 	char path[128];

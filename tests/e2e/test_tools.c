@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tools.c - the quoit command: what it prints, what it ends, what it leaves behind */
+/*
+ * test_tools.c - the quoit command: its output, the processes that it ends, and what it leaves
+ * behind
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -150,7 +153,7 @@ Test(tools, run_checks_the_options_of_quoitd_as_quoitd_does)
 	cr_expect_eq(unlink(path), 0);
 }
 
-/* quoit run knows which options of quoitd take no value: as many as quoitd's help shows. */
+/* quoit run knows all options of quoitd that take no value, as quoitd's help shows them. */
 Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 {
 	char command[256], line[256], said[4096];
@@ -174,7 +177,7 @@ Test(tools, run_takes_no_command_for_the_value_of_a_flag)
 	cr_expect_gt(flags, 0);
 }
 
-/* `quoit run` of a program that prints the socket's path and then sleeps; its PID. */
+/* Start `quoit run` of a program that prints the socket's path and then sleeps; returns its PID. */
 static pid_t start_run(char *ret_socket, size_t size)
 {
 	char path[256];
@@ -227,7 +230,7 @@ Test(tools, run_passes_sigterm_on_and_leaves_nothing_behind)
 	expect_passed_on(SIGTERM);
 }
 
-/* Batch systems ask for a checkpoint so. */
+/* Batch systems ask for a checkpoint by this signal. */
 Test(tools, run_passes_sigusr1_on)
 {
 	expect_passed_on(SIGUSR1);
@@ -243,7 +246,7 @@ Test(tools, run_leaves_nothing_behind_even_when_it_is_killed)
 	cr_expect(is_gone(socket), "%s", socket);
 }
 
-/* `quoit ARGUMENT...` from such a parent; its exit status, 128 + n for signal n. */
+/* Run `quoit ARGUMENT...` from such a parent; returns its exit status, 128 + n for signal n. */
 static int run_after(void (*prepare)(void), const char *argument, const char *more)
 {
 	char path[256];
@@ -336,7 +339,7 @@ Test(tools, a_wrong_number_is_named_with_those_that_are_right)
 	cr_expect(strstr(said, "'7s' is not a number of rounds (1 to 1001)"), "%s", said);
 }
 
-/* What was found, and what is allowed. */
+/* The value that was found, and the values that are allowed. */
 Test(tools, an_error_names_what_was_found_and_what_is_allowed)
 {
 	static const struct {
@@ -377,7 +380,7 @@ Test(tools, an_error_names_what_was_found_and_what_is_allowed)
 	}
 }
 
-/* -h and -V as well as the long ones; subcommands of subcommands, too. */
+/* Also -h and -V; also subcommands of subcommands. */
 Test(tools, every_command_explains_itself_and_says_its_version)
 {
 	static const char *const names[] = {"",         "ps",     "top",          "stat",
@@ -416,7 +419,7 @@ Test(tools, every_program_has_short_help_and_a_short_version)
 
 /* ---- another version ---- */
 
-/* As one of another version would have left its number there. */
+/* Write a version number into the totals, as a quoitd of another version would. */
 static void set_version(const struct daemon *d, uint64_t version)
 {
 	const off_t at = (off_t)(offsetof(struct quoit_totals, value) +

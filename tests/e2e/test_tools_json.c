@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tools_json.c - what the tools say with --json, and that it is true */
+/* test_tools_json.c - the tools' --json output is complete and true */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #define SAID_BYTES (256u << 10)
 #define PATIENCE   500 /* times 10 ms */
 
-/* The object or array that `quoit COMMAND --json OPERANDS` prints; the caller's. */
+/* The object or array that `quoit COMMAND --json OPERANDS` prints; the caller frees it. */
 static json_t *ask(const char *command, const char *operands, const char *socket, int status)
 {
 	static char said[SAID_BYTES];
@@ -37,7 +37,7 @@ static json_int_t number(const json_t *object, const char *key)
 	return json_integer_value(value);
 }
 
-/* The counters of one session; the caller's. */
+/* The counters of one session; the caller frees them. */
 static json_t *counters_of(const struct client *c, const struct quoit_session *s)
 {
 	json_t *json = ask("ps", "", c->d.socket, 0), *one, *found = NULL;
@@ -62,7 +62,7 @@ static json_int_t counter(const struct client *c, const struct quoit_session *s,
 	return value;
 }
 
-/* The counters are written when the reactor sleeps: look again until it has. */
+/* The reactor writes the counters when it sleeps: look again until it has. */
 static json_int_t await_counter(const struct client *c, const struct quoit_session *s,
 				const char *key, json_int_t least)
 {
@@ -75,7 +75,7 @@ static json_int_t await_counter(const struct client *c, const struct quoit_sessi
 	return value;
 }
 
-/* The first reactor's counter; there is one.  The totals are copied out ten times a second. */
+/* A counter of the only reactor.  The totals are copied out ten times a second. */
 static json_int_t of_reactor(const struct client *c, const char *key)
 {
 	json_int_t value;
@@ -247,7 +247,7 @@ Test(tools_json, kill_has_a_result_for_each_session)
 	daemon_stop(&c.d);
 }
 
-/* Alone, a user may have all of what there is, and gets all that anybody had. */
+/* A user without others may have all of the cores, and gets all that was used. */
 Test(tools_json, share_tells_what_a_user_gets_of_the_cores)
 {
 	struct client c;

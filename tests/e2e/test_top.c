@@ -13,7 +13,7 @@
 
 TestSuite(top, .timeout = 60);
 
-/* At ten a second: after these it no longer expects what it has not seen of the past. */
+/* readings, ten a second; after these, top no longer waits for the time before it began */
 #define LONG_AGO 35
 
 #define READINGS_MOST 300
@@ -27,14 +27,14 @@ static struct quoit_session *open_named(const struct daemon *d, const char *name
 	return s;
 }
 
-/* `quoit top`, ten times a second, and what it has said last. */
+/* A `quoit top` at ten readings a second, and its last output. */
 struct top {
 	FILE *from;
 	unsigned readings;
 	char said[4096];
 };
 
-/* One reading, which ends with an empty line behind its table. */
+/* Read one output, which ends with an empty line behind its table. */
 static void read_one(struct top *t)
 {
 	size_t used = 0;
@@ -136,7 +136,7 @@ Test(top, who_has_too_few_descriptors_is_told_so_and_not_that_quoitd_is_dead)
 	(void)pclose(t.from);
 }
 
-/* Its histograms are read once in a second, and then those of a second are told. */
+/* top reads the histograms once a second, and then shows the figures of that second. */
 Test(top, a_device_has_a_line_with_its_jobs_and_memory)
 {
 	const char *const options[] = {"--gpu=soft", "--gpu-memory=100M", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace.c - recorders: what sessions' trace files have, and who may have them */
+/* test_trace.c - recorders: the contents of sessions' trace files, and who may have them */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 
 #define MS 1000 /* for usleep */
 
-/* ---- what a recorder reads ---- */
+/* ---- the contents ---- */
 
-/* Record all sessions, of which there is this one. */
+/* Record all sessions, of which c has one. */
 static int record_all(const struct client *c)
 {
 	return recorder_open(&c->d, c->s);
 }
 
-/* Records of a kind; of jobs, those of an operation (-1: all). */
+/* How many records are of a kind; of jobs, also of an operation (-1: all). */
 static uint64_t count_records(const struct quoit_trace *file, unsigned kind, int opcode)
 {
 	const struct quoit_trace_record *r = recorder_record(file, 0);
@@ -47,7 +47,7 @@ static const struct quoit_trace_record *find_job(const struct quoit_trace *file,
 	return NULL;
 }
 
-/* So many notes of a kind in all records of clients. */
+/* How many notes of a kind all records of clients have. */
 static uint64_t count_events(const struct quoit_trace *file, unsigned kind)
 {
 	const struct quoit_trace_record *r = recorder_record(file, 0);
@@ -59,7 +59,7 @@ static uint64_t count_events(const struct quoit_trace *file, unsigned kind)
 	return n;
 }
 
-/* When the client published this SQE, as it says; 0: it does not. */
+/* When the client published this SQE, by its own note; 0: there is none. */
 static uint64_t submit_of(const struct quoit_trace *file, uint32_t sq_index)
 {
 	const struct quoit_trace_record *r = recorder_record(file, 0);
@@ -242,8 +242,8 @@ Test(trace, submits_reaps_and_waits_are_noted)
 	t = client_large(&c);
 	fd = record_all(&c);
 	cr_assert_eq(run(&c, quoit_nop(QUOIT_NO_TENSOR)),
-		     0); /* after that its client knows of it */
-	/* On a busy machine a job may be over before its wait, which then is none. */
+		     0); /* from then on its client knows that */
+	/* On a busy machine the job may end before the wait, which then does not happen. */
 	for (int i = 0; i < RECORDER_PATIENCE; i++) {
 		cr_assert_eq(run(&c, quoit_exp(t, t)), 0);
 		free(file);
@@ -261,7 +261,7 @@ Test(trace, submits_reaps_and_waits_are_noted)
 
 /* ---- too many ---- */
 
-/* Fewer than a file has records: else, on a slow machine, it would be written over. */
+/* Fewer jobs than a file has records: on a slow machine more would overwrite records. */
 Test(trace, what_is_thinned_out_of_a_flood_is_counted)
 {
 	const uint64_t jobs = 60000;
@@ -445,9 +445,9 @@ Test(trace, memory_of_traces_is_charged_and_comes_back)
 	client_close(&c);
 }
 
-/* ---- who else wants something ---- */
+/* ---- other clients ---- */
 
-/* The next message, and when it was sent, by the kernel's clock. */
+/* Receive the next message, and when it was sent, by the kernel's clock. */
 static struct quoit_ctl receive(int fd, struct timespec *ret_when)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof *ret_when)] = {0};
@@ -466,7 +466,10 @@ static struct quoit_ctl receive(int fd, struct timespec *ret_when)
 	return m;
 }
 
-/* One that quoitd has taken in: its next request finds nothing else to be done. */
+/*
+ * Connect, and wait until quoitd has accepted the connection: then its next request finds quoitd
+ * idle.
+ */
 static int connect_with_times(const struct daemon *d)
 {
 	int fd = recorder_connect(d), on = 1;
@@ -477,8 +480,8 @@ static int connect_with_times(const struct daemon *d)
 }
 
 /*
- * Both have asked, the recorder first, when quoitd looks; of the other's requests it takes one at a
- * time.
+ * Both have asked, the recorder first, when quoitd looks.  quoitd handles one of the recorder's
+ * sessions at a time, and other requests in between.
  */
 Test(trace, who_asks_meanwhile_does_not_wait_until_a_recorder_has_all_its_files)
 {

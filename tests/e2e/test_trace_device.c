@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_device.c - by which stream of a device a recorded job went */
+/* test_trace_device.c - a trace says by which stream of a device a job went */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include "recorder.h"
 
 #define LARGE 1000000u /* elements: milliseconds each */
-#define CHAIN 5u       /* so many find room in a stream at once */
-#define SLACK 20000u   /* ticks: two readings of the clock differ by less */
+#define CHAIN 5u       /* this many fit into a stream at once */
+#define SLACK 20000u   /* ticks: readings of the two clocks differ by less */
 
 TestSuite(trace_device, .timeout = 120);
 
@@ -19,7 +19,7 @@ static bool is_in_stream(const struct quoit_trace_record *r)
 	return r->kind <= QUOIT_TRACE_QUIET && r->place >= QUOIT_TRACE_STREAM;
 }
 
-/* Where jobs of this operation ran, of which there are `count`: all in one place. */
+/* The place of the `count` jobs of this operation: they must all have the same. */
 static unsigned place_of(const struct quoit_trace *file, unsigned opcode, unsigned count)
 {
 	unsigned place = 0, found = 0;
@@ -108,8 +108,9 @@ Test(trace_device, streams_of_the_second_device_are_other_places)
 }
 
 /*
- * Recorded from before a consumer came: once one was kept from its core, there is none for a
- * second.  Of what was in its ring then, the record has the ring, and the counters have the stream.
+ * The recording begins before a consumer comes, because after a consumer was kept from its core
+ * there is none for a second.  Jobs that were in its ring then count as jobs of the ring in the
+ * record, and as jobs of a stream in the counters.
  */
 Test(trace_device, jobs_of_gpu_direct_mode_are_in_the_direct_ring)
 {

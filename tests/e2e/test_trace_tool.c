@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_tool.c - quoit trace: record what happens to jobs, and what is made of it */
+/* test_trace_tool.c - quoit trace: record what happens to jobs, and convert recordings */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -51,7 +51,9 @@ static uint64_t session_of(const struct client *c)
 	return info.session;
 }
 
-/* When the session's file was begun, once its reactor writes to it; 0: nobody records. */
+/*
+ * When the session's file was begun, once its reactor writes to it; 0: the session is not recorded.
+ */
 static uint64_t begun(const struct client *c)
 {
 	struct quoit_trace head = {.head = 0};
@@ -64,12 +66,12 @@ static uint64_t begun(const struct client *c)
 	if (fd < 0)
 		return 0;
 	if (pread(fd, &head, sizeof head, 0) != sizeof head || !head.head)
-		head.begun = 0; /* the first thing there is how much is open */
+		head.begun = 0; /* the first record is the count of open jobs */
 	close(fd);
 	return head.begun;
 }
 
-/* Wait until it is recorded, into another file than this one. */
+/* Wait until the session is recorded into a file other than this one. */
 static void await_begin(const struct client *c, uint64_t other)
 {
 	for (int i = 0; i < 1000 && (!begun(c) || begun(c) == other); i++)
@@ -92,14 +94,14 @@ static void begin_into(struct recorder *r, const struct client *c, const char *o
 	r->pid = (pid_t)atoi(r->said);
 }
 
-/* Begin to record into "trace" of the folder, and wait until what comes now is recorded. */
+/* Begin to record into "trace" of the folder, and wait until new jobs are recorded. */
 static void begin(struct recorder *r, const struct client *c, const char *options)
 {
 	begin_into(r, c, options, "trace");
 	await_begin(c, 0);
 }
 
-/* What it says at the end. */
+/* End the recorder, and read its messages. */
 static void end(struct recorder *r, int sig)
 {
 	size_t n;
@@ -111,7 +113,7 @@ static void end(struct recorder *r, int sig)
 	pclose(r->from);
 }
 
-/* The number before these words. */
+/* The number in front of these words. */
 static uint64_t before(const char *said, const char *words)
 {
 	const char *at = strstr(said, words);
@@ -146,7 +148,7 @@ Test(trace_tool, every_job_of_a_process_is_recorded)
 	client_open(&c, NULL, NULL);
 	snprintf(options, sizeof options, "-p %d", (int)getpid());
 	begin(&r, &c, options);
-	for (int i = 0; i < 10; i++, usleep(10000)) /* its notes are taken every millisecond */
+	for (int i = 0; i < 10; i++, usleep(10000)) /* its notes are read every millisecond */
 		push(&c, 300);
 	for (int i = 0; i < 500 && jobs < 3000; i++, usleep(10000))
 		jobs = done(&c);
@@ -170,7 +172,7 @@ Test(trace_tool, a_second_recorder_goes_on_where_the_first_has_left)
 	begin(&first, &c, "-a");
 	push(&c, 100);
 	begin_into(&second, &c, "-a", "second");
-	usleep(500000); /* it has asked by then, and is told that another has the session */
+	usleep(500000); /* by now it has asked, and knows that another recorder has the session */
 	before_it = begun(&c);
 	end(&first, SIGINT);
 	await_begin(&c, before_it);
@@ -182,7 +184,7 @@ Test(trace_tool, a_second_recorder_goes_on_where_the_first_has_left)
 	client_close(&c);
 }
 
-/* As many as it asks for, and three more. */
+/* As many sessions as it asks for, and three more. */
 Test(trace_tool, sessions_of_a_process_that_are_not_asked_for_are_said)
 {
 	struct quoit_session *more[66];
@@ -218,7 +220,7 @@ Test(trace_tool, all_sessions_are_recorded_for_a_time)
 	client_close(&c);
 }
 
-/* A program that is recorded in whole: its JSON, to be dropped. */
+/* Record a whole program: returns its JSON, which the caller drops. */
 static json_t *record_program(const char *program)
 {
 	char said[4096], path[128];
@@ -253,7 +255,7 @@ Test(trace_tool, a_program_becomes_tracks_arrows_and_counters, .timeout = 120)
 {
 	json_t *json = record_program("w1_queue"), *events = json_object_get(json, "traceEvents");
 
-	/* Ten products, and five more, each on its ring and where it ran. */
+	/* Ten products, and five more; each appears on its ring and where it ran. */
 	cr_expect_geq(count(events, "X", "gemm"), 30);
 	cr_expect_geq(count(events, "s", NULL), 15);
 	cr_expect_eq(count(events, "s", NULL), count(events, "f", NULL));
@@ -279,7 +281,7 @@ Test(trace_tool, a_program_has_its_own_exit_status)
 		     125, "%s", said);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- failures ---- */
 
 Test(trace_tool, a_daemon_that_dies_meanwhile_leaves_what_there_was)
 {
@@ -311,12 +313,13 @@ Test(trace_tool, a_recorder_that_is_killed_leaves_a_file_that_can_be_read)
 	client_open(&c, NULL, NULL);
 	begin(&r, &c, "-a");
 	push(&c, 100);
-	usleep(300000); /* it has written that by now, and if not, the file is as good */
+	/* the recorder has written that by now; if not, the file is valid all the same */
+	usleep(300000);
 	end(&r, SIGKILL);
 	cr_expect_eq(tool_run(said, sizeof said, "report %s/trace -o %s/page", folder, folder), 0,
 		     "%s", said);
 	cr_expect(strstr(said, "the recording ends early"), "%s", said);
-	push(&c, 10); /* quoitd goes on without it */
+	push(&c, 10); /* quoitd goes on without the recorder */
 	client_close(&c);
 }
 

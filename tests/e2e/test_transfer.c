@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_transfer.c - quoit_write and quoit_read: any shape, any size, the same bytes. */
+/* test_transfer.c - quoit_write and quoit_read keep the bytes of any shape and size. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,10 @@ static uint8_t *pattern(size_t bytes, uint32_t seed)
 	return p;
 }
 
-/* Larger ones go in pieces: the arena is an eighth of the lease, a piece an eighth of that. */
+/*
+ * Larger tensors go in pieces: the arena is an eighth of the lease, and a piece takes at most 1/32
+ * of the arena.
+ */
 static const struct quoit_shape shapes[] = {
 	{QUOIT_F32, {1, 1, 1, 1}, {0}},       {QUOIT_I64, {1, 1, 1, 1}, {0}},
 	{QUOIT_I32, {1, 1, 1, 0}, {0}},       {QUOIT_F64, {1, 2, 0, 4}, {0}},
@@ -91,7 +94,7 @@ struct window {
 	uint32_t first;
 };
 
-/* How many elements of the window are others than in the whole. */
+/* How many elements of the window differ from those of the whole. */
 static size_t count_wrong(const struct window *w, const int32_t *all, const int32_t *part)
 {
 	size_t wrong = 0;
@@ -155,7 +158,8 @@ Test(transfer, writes_reads_and_jobs_keep_their_order)
 		for (int i = 0; i < N; i++)
 			values[i] = round + i;
 		cr_assert_eq(quoit_write(c.q, t, values, N * 4), 0);
-		memset(values, 0xff, N * 4); /* may be used again */
+		/* quoit_write has returned, so `values` may be used again */
+		memset(values, 0xff, N * 4);
 		cr_assert_eq(quoit_push(c.q, quoit_add_int(t, t, 1)), 0);
 		cr_assert_eq(quoit_read(c.q, t, values, N * 4), 0);
 		last = values[N - 1];
@@ -165,7 +169,7 @@ Test(transfer, writes_reads_and_jobs_keep_their_order)
 	free(values);
 }
 
-/* A large one is read in pieces, of which only some are of what was not written. */
+/* A large tensor is read in pieces, only some of which were not written. */
 Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 {
 	const uint32_t n = 3000001, part = 1000;
@@ -178,7 +182,8 @@ Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 	int err;
 
 	cr_assert_eq(quoit_push(c.q, quoit_fill(whole, 1.0)), 0);
-	cr_assert_eq(quoit_push(c.q, quoit_roll(end, whole, 3, 1)), 0); /* overlaps, does not fit */
+	/* tensors overlap, and do not fit */
+	cr_assert_eq(quoit_push(c.q, quoit_roll(end, whole, 3, 1)), 0);
 	err = quoit_read(c.q, whole, got, n * sizeof *got);
 	cr_expect_eq(err, -QUOIT_EPOISON);
 	cr_assert(quoit_wait_error(c.q, &error));

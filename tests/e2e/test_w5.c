@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_w5.c - W1's training, watched as a person watches it: its memory per client and node, the
- * load of cores, queues, and one timeline of rings, cores and a device's streams
+ * test_w5.c - watch W1's training as a person does: its memory per client and node, the load of
+ * cores, queues, and one timeline of rings, cores and a device's streams
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "tool.h"
 
-/* Run a training, and the words behind as soon as ps counts something in this column. */
+/* Run a training, and the words behind it as soon as ps shows a number in this column. */
 static const char script[] =
 	"build=$1 column=$2\n"
 	"shift 2\n"
@@ -29,7 +29,7 @@ static const char script[] =
 	"kill %1\n"
 	"exit $status\n";
 
-#define LEASE "512M" /* of the device: what its network needs, and more */
+#define LEASE "512M" /* of the device: more than its network needs */
 
 static char folder[] = "/tmp/quoit-w5.XXXXXX";
 static char said[256 << 10];
@@ -57,7 +57,9 @@ static void remove_folder(void)
 
 TestSuite(w5, .init = make_folder, .fini = remove_folder, .timeout = 240);
 
-/* What a command of quoit says beside the training, on the device or not, under `quoit run`. */
+/*
+ * Run a command of quoit beside the training, on the device or not, under `quoit run`; its output.
+ */
 static void watch(bool on_device, const char *command)
 {
 	setenv("QUOIT_DEVICE", on_device ? "1" : "0", 1);
@@ -67,7 +69,7 @@ static void watch(bool on_device, const char *command)
 		     0, "%s: %s", command, said);
 }
 
-/* Bytes as they are printed: 12M, 1.5K, 0B. */
+/* Bytes as the tools print them: 12M, 1.5K, 0B. */
 static double bytes_of(const char *text)
 {
 	static const char units[] = "BKMGT";
@@ -107,9 +109,9 @@ Test(w5, a_clients_memory_is_told_by_ps_here_on_devices_and_on_nodes)
 	cr_expect_geq(on_nodes, bytes_of(resident) / 2, "%s", said);
 }
 
-/* ---- "load per core", and what each node has ---- */
+/* ---- "load per core", and each node's memory ---- */
 
-/* Lines that begin so, of the last of what top prints again and again. */
+/* How many lines of top's last output begin with this text. */
 static unsigned count_lines(const char *begin)
 {
 	const char *last = said, *next;
@@ -165,7 +167,7 @@ static const char *word(const json_t *event, const char *key)
 	return text ? text : "";
 }
 
-/* Is there a track, or with "C" a counter, whose name begins so? */
+/* Does the name of a track, or with "C" of a counter, begin with this text? */
 static bool has(const json_t *events, const char *ph, const char *name)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wait.c - waiting, giving up, cancelling, deadlines, and somebody's epoll loop. */
+/* test_wait.c - waiting, timing out, cancelling, deadlines, and a program's epoll loop. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ Test(wait, any_comes_before_all)
 		cr_expect_eq(quoit_wait(c.q, jobs[i], 0), 0);
 }
 
-/* How many of these have not ended, of which each waits for the one before. */
+/* How many of these have not ended; each of them waits for the one before. */
 static unsigned in_flight(const quoit_job *batch, unsigned count)
 {
 	unsigned open = 0;
@@ -77,7 +77,7 @@ Test(wait, a_window_keeps_so_many_batches_in_flight)
 	quoit_tensor slow = client_large(&c);
 	quoit_job batch[BATCHES];
 
-	client_busy(&c, slow, 300); /* the first one hangs for long */
+	client_busy(&c, slow, 300); /* the first one takes long */
 	for (unsigned i = 0; i < BATCHES; i++) {
 		client_busy(&c, slow, 2);
 		batch[i] = start(quoit_nop(slow));
@@ -242,7 +242,7 @@ Test(wait, a_deadline_that_is_kept_changes_nothing)
 	cr_expect_eq(quoit_wait_tensor(c.q, t, QUOIT_FOREVER), 0);
 }
 
-/* ---- somebody's epoll loop ---- */
+/* ---- a program's epoll loop ---- */
 
 static bool readable(struct quoit_ring *q, int timeout_ms)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_waits.c - what jobs wait for is told by its one cause: programs with one each. */
+/*
+ * test_waits.c - the counters tell the one cause that jobs wait for: programs with one cause each.
+ */
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -26,7 +28,7 @@ static uint64_t figure(const struct client *c, unsigned counter)
 	return daemon_session_counter(&c->d, info.session, counter);
 }
 
-/* A session of `lease` bytes, of which the arena takes hardly any. */
+/* Open a session of `lease` bytes, of which the arena takes very little. */
 static void begin(struct client *c, uint64_t lease)
 {
 	struct quoit_open_params p = {.host_bytes = lease, .arena_bytes = 65536};
@@ -37,7 +39,7 @@ static void begin(struct client *c, uint64_t lease)
 	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
 }
 
-/* After a while; what runs goes on for longer. */
+/* Read the counters after a while; running jobs take longer than that. */
 static struct waiting look(struct client *c)
 {
 	struct waiting w;
@@ -45,7 +47,7 @@ static struct waiting look(struct client *c)
 	uint64_t before;
 
 	cr_assert_eq(quoit_flush(c->q), 0);
-	usleep(400000); /* pages of what runs have come */
+	usleep(400000); /* pages of running jobs are there by then */
 	before = figure(c, QUOIT_SESSION_MEMORY_TICKS);
 	usleep(300000);
 	w = (struct waiting){.queued = figure(c, QUOIT_SESSION_QUEUED),
@@ -68,7 +70,7 @@ static quoit_tensor vector(struct client *c, uint64_t bytes)
 	return quoit_vector(c->q, QUOIT_F32, (uint32_t)(bytes / 4));
 }
 
-/* Sums over t, one after the other, for seconds; what they write. */
+/* Compute sums over t, one after the other, for seconds; returns their output. */
 static quoit_tensor keep_busy(struct client *c, quoit_tensor t, unsigned jobs)
 {
 	const struct quoit_shape many = {
@@ -91,7 +93,7 @@ Test(waits, for_bytes_alone)
 	begin(&c, 8 * MIB);
 	t = vector(&c, 6 * MIB);
 	(void)keep_busy(&c, t, 8);
-	quoit_free(c.q, t); /* its bytes are the next one's, once all of these have ended */
+	quoit_free(c.q, t); /* the next one gets its bytes once all of these have ended */
 	cr_assert_eq(quoit_push(c.q, quoit_fill(vector(&c, 6 * MIB), 2)), 0);
 	w = look(&c);
 	cr_expect_eq(w.memory, 1, "%llu", (unsigned long long)w.memory);
@@ -100,7 +102,7 @@ Test(waits, for_bytes_alone)
 	end(&c);
 }
 
-/* Each is to get its bytes when its turn comes: that is no want of bytes. */
+/* Each gets its bytes when its turn comes, which is not a lack of bytes. */
 Test(waits, for_what_others_write_alone)
 {
 	struct waiting w;
@@ -125,7 +127,7 @@ Test(waits, for_what_others_write_alone)
 	end(&c);
 }
 
-/* Bytes are lacking, too; but had they some, they could not start either. */
+/* Bytes are lacking, too, but the jobs could not start even if they had them. */
 Test(waits, for_both_is_for_what_others_write)
 {
 	struct waiting w;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watchdog.c - the service manager hears that all is well while all get on, and no longer */
+/*
+ * test_watchdog.c - quoitd tells the service manager that all is well only while all threads make
+ * progress
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +16,10 @@
 
 #include "service.h"
 
-/* A quarter of it is from look to look; on a loaded machine a thread may wait long for its core. */
+/*
+ * The watchdog looks four times in this period; on a loaded machine a thread may wait long for its
+ * core.
+ */
 #define PERIOD_MS 3000
 
 static void start(struct service *s, const char *const *options)
@@ -29,7 +35,7 @@ static void hear_often(struct service *s)
 		cr_expect(service_hears(s, "WATCHDOG=1"));
 }
 
-/* A session with a ring; NULL: quoitd does not answer. */
+/* Open a session with a ring; NULL: quoitd does not answer. */
 static struct quoit_ring *open_ring(const struct service *s)
 {
 	struct quoit_open_params p = {.socket = s->d.socket, .host_bytes = UINT64_C(64) << 20};
@@ -41,7 +47,7 @@ static struct quoit_ring *open_ring(const struct service *s)
 	return q;
 }
 
-/* Products, one after the other, each of several tiles. */
+/* Push dependent products, each of several tiles. */
 static void push_products(struct quoit_ring *q, unsigned count)
 {
 	const unsigned n = 1024;
@@ -89,7 +95,7 @@ Test(watchdog, a_module_and_a_device_are_watched_over_as_well)
 	service_stop(&s);
 }
 
-/* Workers that give way, beside programs that take all cores. */
+/* Workers give way to programs that take all cores. */
 Test(watchdog, a_worker_that_gets_no_core_is_not_stuck)
 {
 	static const char *const options[] = {"--worker-nice=19", NULL};
@@ -116,7 +122,7 @@ Test(watchdog, a_worker_that_gets_no_core_is_not_stuck)
 	service_stop(&s);
 }
 
-/* Somebody is stuck: from then on nothing is heard. */
+/* A thread is stuck: from then on there are no more messages. */
 static void expect_silence(struct service *s, const char *who)
 {
 	for (int i = 0; i < 12 && !daemon_log_count(&s->d, who, 1); i++)
@@ -128,7 +134,7 @@ static void expect_silence(struct service *s, const char *who)
 	service_stop(s);
 }
 
-/* In a process of its own: it will not be answered. */
+/* A process of its own, since it gets no answer. */
 static pid_t start_client(const struct service *s)
 {
 	pid_t pid = fork();
@@ -179,7 +185,7 @@ Test(watchdog, the_thread_of_executors_stuck_ends_it)
 	expect_stuck("executors", "stuck: the thread of executors");
 }
 
-/* One of them, or several that had a tile each. */
+/* One worker, or several that each had a tile. */
 Test(watchdog, a_worker_that_sleeps_in_a_tile_ends_it)
 {
 	expect_stuck("worker", "stuck: worker ");

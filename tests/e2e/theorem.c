@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* theorem.c - one round: make programs, run them at some depth, compare */
+/* theorem.c - one round: make programs, run them with some number of jobs in flight, and compare */
 #include "theorem.h"
 
 #include <errno.h>
@@ -21,10 +21,11 @@
 #define ARENA_LEAST   (UINT64_C(64) << 10)
 #define LEASE_LEAST   (UINT64_C(1) << 20)
 #define BUDGET_PAGES  512
-#define PROMISE       (UINT64_C(1) << 20) /* to who asks for none, by a quoitd of little memory */
-#define ROUND_SECONDS 30 /* longer than any round takes under a sanitizer: a deadlock */
+/* promised to a session without a lease, by a quoitd with little memory */
+#define PROMISE       (UINT64_C(1) << 20)
+#define ROUND_SECONDS 30 /* longer than any round takes under a sanitizer: then it is a deadlock */
 
-/* What a step's cancel was answered with; or it was not asked for. */
+/* The answer to a step's cancel; CANCEL_NONE: it was not cancelled. */
 enum cancel { CANCEL_NONE, CANCEL_DONE, CANCEL_LATE };
 
 /* One ring and its program. */
@@ -32,10 +33,10 @@ struct lane {
 	struct graph graph;
 	struct quoit_ring *ring;
 	uint64_t budget[ORACLE_PLACES];
-	uint8_t *seen;      /* CQEs by step */
-	uint8_t *cancel;    /* enum cancel by step */
-	unsigned submitted; /* steps */
-	unsigned to_cancel; /* first step whose cancel was not yet asked for */
+	uint8_t *seen;      /* number of CQEs of each step */
+	uint8_t *cancel;    /* enum cancel of each step */
+	unsigned submitted; /* number of steps */
+	unsigned to_cancel; /* first step that is still to be cancelled */
 	bool ended;
 };
 
@@ -71,7 +72,7 @@ static void make_lane(struct round *r, unsigned i, const uint64_t scale[ORACLE_P
 				  .devices = o->devices,
 				  .cancels = o->cancels};
 
-	/* Where it is open who is charged first, or at all, nobody may lack bytes. */
+	/* If the order of charges is not determined, every ring must have enough bytes. */
 	for (unsigned k = 0; k < ORACLE_PLACES; k++)
 		g.budget[k] = o->rings > 1 || o->cancels ? UINT64_MAX : scale[k];
 	graph_make(&l->graph, &g);
@@ -87,14 +88,16 @@ static uint64_t draw_pages(struct round *r)
 }
 
 /*
- * The arena is a part of the lease: beside a large one there is always a piece of the region
- * left, beside a small one a large piece may be the only one of its class.
+ * The arena is a part of the lease.  With a large arena a piece of the region is always left; with
+ * a small one, a large piece may be the only one of its class.
  */
 static void make_lanes(struct round *r)
 {
 	uint64_t scale[ORACLE_PLACES];
 
-	/* Buffers have up to scale[0] everywhere: what others hold is about that, far more or less.
+	/*
+	 * Buffers have up to scale[0] in every place, and the budgets of other places are about
+	 * that, or far more or less.
 	 */
 	scale[0] = r->options->growing ? PROMISE : draw_pages(r);
 	scale[1] = scale[2] = draw_pages(r);
@@ -118,11 +121,12 @@ static bool open_session(struct round *r, const char *socket)
 		p.pinned_bytes += r->lane[i].budget[ORACLE_PINNED];
 	}
 	for (unsigned i = 0; r->options->devices && i < r->options->rings; i++) {
-		const uint64_t *budget = r->lane[i].budget; /* a lease is one of each device */
+		/* a device lease is the same on each device */
+		const uint64_t *budget = r->lane[i].budget;
 
 		p.device_bytes += budget[1] > budget[2] ? budget[1] : budget[2];
 	}
-	if (p.host_bytes < LEASE_LEAST) /* more than they need does not matter where it is open */
+	if (p.host_bytes < LEASE_LEAST) /* more than the programs need does no harm */
 		p.host_bytes = LEASE_LEAST;
 	if (r->options->growing)
 		p.host_bytes = p.max_tensors = 0;
@@ -207,7 +211,7 @@ static bool reap(struct round *r, struct lane *l, bool *ret_any)
 	return true;
 }
 
-/* After the last CQE: who should have had one has, and what was copied out is right. */
+/* After the last CQE: check that each step has the right CQE, and that copies are right. */
 static bool check_lane(struct round *r, const struct lane *l)
 {
 	for (unsigned i = 0; i < l->graph.count; i++) {
@@ -239,7 +243,7 @@ static void submit(struct lane *l, bool *ret_any)
 	(void)quoit_flush(l->ring);
 }
 
-/* Ask for the cancels that are due; their answers say how the jobs must end. */
+/* Send the cancels that are due; the answers say how the jobs must end. */
 static bool cancel(struct round *r, struct lane *l)
 {
 	for (; l->to_cancel < l->submitted; l->to_cancel++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * theorem.h - run random programs through a quoitd and compare with the oracle.
- */
+/* theorem.h - run random programs with a quoitd, and compare them with the oracle. */
 #ifndef TESTS_THEOREM_H
 #define TESTS_THEOREM_H
 
@@ -12,16 +10,16 @@
 struct theorem_options {
 	uint64_t seed;
 	unsigned steps;
-	unsigned rings;   /* more than one: the lease holds all their programs' peaks together */
-	unsigned devices; /* the first ones take part: up to 2 */
-	bool growing;     /* a session that asks for no lease, where others have all that is not
-			     promised */
-	bool cancels;     /* what a cancel or deadline can have changed is not compared */
+	unsigned rings;   /* with several, the lease holds all their programs' peaks together */
+	unsigned devices; /* how many of the first devices are used: up to 2 */
+	/* the session has the default lease, and others have all memory that is not promised */
+	bool growing;
+	bool cancels; /* results that a cancel or deadline may have changed are not compared */
 };
 
 /*
- * One session, one round.  True: every job ended as the oracle says, in time.  Else what
- * was different is on `err`, with the programs up to there.
+ * Run one session for one round.  True: every job ended as the oracle says, in time.  Otherwise
+ * writes the difference to `err`, with the programs up to there.
  */
 bool theorem_round(const char *socket, const struct theorem_options *options, FILE *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tool.c - the quoit command, run as a user runs it */
+/* tool.c - run the quoit command as a user does */
 #include "tool.h"
 
 #include <stdarg.h>
@@ -44,7 +44,7 @@ int tool_run(char *ret_said, size_t size, const char *format, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* All that it says, until nobody can say more; false: that takes too long. */
+/* Read its output until all writers have closed it; false: that takes too long. */
 static bool read_all(int from, char *ret_said, size_t size)
 {
 	struct pollfd fd = {.fd = from, .events = POLLIN};

@@ -18,18 +18,18 @@
 #include "tool.h"
 
 #define TICK     100000 /* us */
-#define PATIENCE 300    /* ticks: it compiles its program first */
+#define PATIENCE 300    /* ticks, since it compiles its program first */
 #define TELL     20     /* ticks */
-#define SETTLE   300000 /* us; its buffers are looked at more often than that */
+#define SETTLE   300000 /* us; bpftrace reads its buffers more often than that */
 #define PROGRAM  8192
 
-/* The first and the last of its probes: in whatever order it attaches, it is done with both. */
+/* The first and the last of its probes: when both have fired, all probes are attached. */
 #define READY "usdt:%s:quoit:submit /pid == %d/ { printf(\"ready %d\\n\") }\n"
 
 struct probe {
 	const char *name;
 	bool ours;
-	const char *args; /* 's': signed, of 32 bits; 'u': not */
+	const char *args; /* 's': signed, 32 bits; 'u': unsigned */
 };
 
 static const struct probe probes[] = {
@@ -75,7 +75,7 @@ static void write_program(char *to, size_t size, const struct daemon *d)
 
 /* ---- the process ---- */
 
-/* All that it says is in the file. */
+/* Its output goes into the file. */
 static pid_t run(const char *said, const char *program)
 {
 	pid_t pid = fork();
@@ -105,8 +105,8 @@ static const char *read_all(const char *path, char *to, size_t size)
 }
 
 /*
- * False: it does not end by itself, and was killed.  It is told to by `signal` (0: it knows),
- * more than once, since it was seen to go on after the first.
+ * Wait for its end.  False: it did not end by itself, and was killed.  `signal` tells it to end (0:
+ * it knows); it is sent more than once, since bpftrace was seen to ignore the first.
  */
 static bool await_end(pid_t pid, int signal, int *ret_status)
 {
@@ -122,7 +122,10 @@ static bool await_end(pid_t pid, int signal, int *ret_status)
 	return false;
 }
 
-/* Does it work here?  It needs privileges, and a kernel that it knows; or it is not installed. */
+/*
+ * Skip the test if bpftrace does not work here: it needs privileges, a kernel that it knows, and to
+ * be installed.
+ */
 static void skip_without_bpftrace(const char *said)
 {
 	pid_t pid = run(said, "BEGIN { exit() }");
@@ -140,15 +143,15 @@ static void skip_without_bpftrace(const char *said)
 
 /* ---- attaching ---- */
 
-/* One at a time: Criterion runs tests side by side, and all are of this program. */
+/* One test at a time: Criterion runs tests in parallel, and all belong to this program. */
 static void take_turn(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-	cr_assert_eq(flock(fd, LOCK_EX), 0); /* until the test ends */
+	cr_assert_eq(flock(fd, LOCK_EX), 0); /* held until the test ends */
 }
 
-/* Pass our probes in a session of its own until both have been seen. */
+/* Fire our probes in a session of its own until both have been seen. */
 static void await_ready(const struct tracer *t)
 {
 	char text[65536];
@@ -180,7 +183,7 @@ void tracer_start(struct tracer *t, const struct daemon *d)
 	await_ready(t);
 }
 
-/* ---- what it has seen ---- */
+/* ---- events ---- */
 
 static bool read_event(const char *line, struct tracer_event *ret)
 {
@@ -200,7 +203,7 @@ static bool read_event(const char *line, struct tracer_event *ret)
 	return true;
 }
 
-/* Its events come to it processor by processor: what we do last, it may see first. */
+/* bpftrace gets events processor by processor, so it may see our last ones first. */
 static void detach(struct tracer *t)
 {
 	char why[2048];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.c - a quoitd that serves all users, and other users of it */
+/* users.c - run a quoitd for all users, and clients of other users */
 #include "users.h"
 
 #include <fcntl.h>
@@ -52,7 +52,8 @@ int users_run(uid_t uid, gid_t gid, char *ret_said, size_t size, const char *con
 	pid_t pid;
 
 	snprintf(path, sizeof path, "%s/quoit", tool_folder());
-	program = open(path, O_RDONLY | O_CLOEXEC); /* another user may not reach it */
+	/* opened now: another user may not reach it later */
+	program = open(path, O_RDONLY | O_CLOEXEC);
 	cr_assert(program >= 0 && pipe2(says, O_CLOEXEC) == 0);
 	pid = fork();
 	if (pid == 0) {
@@ -87,7 +88,7 @@ bool users_reads(const char *path, uid_t uid, gid_t gid)
 	return !WEXITSTATUS(status);
 }
 
-/* How many it gets: none is given back before it ends. */
+/* Open as many sessions as it gets; none is closed before it ends. */
 static uint8_t open_sessions(const struct daemon *d, uint8_t most)
 {
 	struct quoit_open_params p = {.socket = d->socket, .host_bytes = UINT64_C(4) << 20};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* blas.c - the part of cuBLAS that folder cuda/ calls, by OpenBLAS; a library of its own. */
+/*
+ * blas.c - emulate the part of cuBLAS that folder cuda/ calls, by OpenBLAS; a library of its own.
+ */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +102,7 @@ static float widen(const char *at, cudaDataType type)
 	return x;
 }
 
-/* To nearest, ties to even. */
+/* Round to nearest, ties to even. */
 static void narrow(char *at, cudaDataType type, float x)
 {
 	const half_float half = (half_float)x;
@@ -122,8 +124,8 @@ static void narrow(char *at, cudaDataType type, float x)
 struct matrix {
 	char *data;
 	cudaDataType type;
-	int rows, columns;    /* as they are stored: by columns */
-	long long lead, step; /* elements: between columns, between batches */
+	int rows, columns;    /* as stored: by columns */
+	long long lead, step; /* elements: between columns, and between batches */
 	bool turned;
 };
 
@@ -131,7 +133,7 @@ struct product {
 	struct matrix a, b, c;
 	int m, n, k, batches;
 	double alpha, beta;
-	bool tf32; /* factors are rounded to 10 bits of fraction */
+	bool tf32; /* round factors to 10 bits of fraction */
 };
 
 static char *batch_of(const struct matrix *m, int batch)
@@ -147,7 +149,7 @@ static bool is_there(const struct matrix *m, int batches)
 	       emulator_reaches(EMULATOR_ON_DEVICE, m->data, (size_t)(last + 1) * size_of(m->type));
 }
 
-/* As f32, densely; the caller's. */
+/* A dense copy in f32; the caller frees it. */
 static float *as_single(const struct matrix *m, const char *data)
 {
 	float *x = malloc((size_t)m->rows * (size_t)m->columns * sizeof *x);
@@ -167,7 +169,7 @@ static float *as_single(const struct matrix *m, const char *data)
 	return x;
 }
 
-/* To 10 bits of fraction, to nearest. */
+/* Round to 10 bits of fraction, to nearest. */
 static void round_to_tf32(float *x, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -180,7 +182,7 @@ static void round_to_tf32(float *x, size_t count)
 	}
 }
 
-/* By way of dense matrices of f32. */
+/* Multiply by way of dense matrices of f32. */
 static void multiply_narrow(const struct product *p, int batch)
 {
 	char *data = batch_of(&p->c, batch);
@@ -235,8 +237,7 @@ static void multiply_task(void *argument)
 	free(p);
 }
 
-/* By the conventions of its manual: by columns, leading dimensions no less than rows as they are
- * stored. */
+/* Follows cuBLAS's manual: by columns; leading dimensions are not less than the rows as stored. */
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t a_is,
 					  cublasOperation_t b_is, int m, int n, int k,
 					  const void *alpha, const void *a, cudaDataType a_type,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block.c - the threads of a block: coroutines of the host thread that runs their stream.
+ * block.c - run the threads of a block as coroutines of the host thread that runs their stream.
  *
- * A coroutine takes one thread after the other; only where one waits at a barrier is there need for
- * another.  Which thread begins, and who goes on after a barrier, is drawn: what needs an order has
- * to ask for it.
+ * A coroutine runs one thread after the other; another coroutine is needed only when a thread waits
+ * at a barrier.  Which thread begins, and which goes on after a barrier, is random: code that needs
+ * an order must ask for it.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -26,16 +26,16 @@ struct coroutine {
 	ucontext_t first;
 	char *stack;
 	bool begun;
-	unsigned thread; /* that it runs */
+	unsigned thread; /* the thread that it runs */
 };
 
-/* Who waits for whom: a block's barrier, or a warp's. */
+/* Coroutines that wait for each other: at a block's barrier, or a warp's. */
 struct meeting {
 	unsigned expected, arrived;
 	struct coroutine *waits[EMULATOR_BLOCK_THREADS];
 };
 
-/* Words of two exchanges: nobody is two ahead of anybody. */
+/* Words of two exchanges, which suffice: no thread can be two exchanges ahead of another. */
 struct warp {
 	unsigned arrived;
 	struct coroutine *waits[EMULATOR_WARP];
@@ -43,11 +43,11 @@ struct warp {
 	unsigned turn;
 };
 
-/* A host thread's block, and what it needs for the next. */
+/* The block of a host thread; parts are kept for the next block. */
 struct block {
 	const struct emulator_grid *grid;
 	unsigned threads, begun, ended;
-	unsigned stride, offset; /* in which order they begin */
+	unsigned stride, offset; /* the order in which threads begin */
 	struct coroutine all[EMULATOR_BLOCK_THREADS];
 	struct coroutine *idle[EMULATOR_BLOCK_THREADS], *ready[EMULATOR_BLOCK_THREADS];
 	unsigned idles, readies;
@@ -81,7 +81,7 @@ static void place(const struct block *b, unsigned thread)
 
 /* ---- meetings ---- */
 
-/* Back to where coroutines are chosen, until somebody says that this one is ready. */
+/* Return to the scheduler until this coroutine is made ready. */
 static void leave(struct block *b)
 {
 	struct coroutine *self = b->now;
@@ -118,7 +118,10 @@ unsigned emulator_lane(void)
 	return block->now->thread % EMULATOR_WARP;
 }
 
-/* All of a warp exchange, or none: who has ended is missed for ever, and that is said. */
+/*
+ * All threads of a warp exchange, or none: if one has ended, the others wait for ever, and the
+ * emulator reports that.
+ */
 static const uint64_t *exchange(uint64_t value)
 {
 	struct block *b = block;
@@ -149,7 +152,7 @@ uint32_t emulator_ballot(bool value)
 
 /* ---- coroutines ---- */
 
-/* A barrier is for those that have not ended. */
+/* A barrier waits only for threads that have not ended. */
 static void end_thread(struct block *b)
 {
 	b->ended++;
@@ -195,8 +198,9 @@ static void resume(struct block *b, struct coroutine *c)
 
 /* ---- blocks ---- */
 
-/* Odd, so that every thread has its turn where their number is a power of two; else one after the
- * other. */
+/*
+ * An odd stride reaches every thread if their number is a power of two; otherwise the stride is 1.
+ */
 static void order(struct block *b)
 {
 	const bool power = (b->threads & (b->threads - 1)) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device.c - what a device says of itself, errors, and entry points of the driver. */
+/* device.c - emulate a device's description, errors, and the driver's entry points. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ unsigned emulator_fails_in(void)
 	return atomic_load(&fails_in);
 }
 
-/* Calls come from one thread. */
+/* All calls come from one thread. */
 cudaError_t emulator_begin(void)
 {
 	const unsigned n = atomic_load(&fails_in);
@@ -73,7 +73,7 @@ void emulator_refuse(const char *format, ...)
 	abort();
 }
 
-/* What a stream is asked for is no error. */
+/* cudaErrorNotReady, the answer to a question about a stream, is not an error. */
 cudaError_t emulator_say(cudaError_t result)
 {
 	if (result && result != cudaErrorNotReady)
@@ -179,7 +179,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *ret, int one, int other)
 	return emulator_say(emulator_begin());
 }
 
-/* ---- the driver's ---- */
+/* ---- the driver's calls ---- */
 
 struct word {
 	uint32_t *at;
@@ -211,7 +211,7 @@ CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr at, cuuint32_t value,
 	return (CUresult)emulator_put(stream, word_task, w);
 }
 
-/* The arguments as one piece, which alone is what we are asked for. */
+/* Only the form with all arguments in one piece is used. */
 static CUresult launch_kernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
 			      unsigned int bx, unsigned int by, unsigned int bz,
 			      unsigned int shared, CUstream stream, void **params, void **extra)
@@ -227,7 +227,7 @@ static CUresult launch_kernel(CUfunction f, unsigned int gx, unsigned int gy, un
 	bytes = *(size_t *)extra[3];
 	if (bytes < k->args_bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* The driver's calls are none that cudaGetLastError knows of. */
+	/* cudaGetLastError does not know of the driver's calls. */
 	const cudaError_t err = emulator_launch(stream, k, &grid, extra[1], bytes);
 
 	last = emulator_broken();

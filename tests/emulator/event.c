@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - events are places in streams. */
+/* event.c - emulate events, which are places in streams. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -7,10 +7,10 @@
 
 struct CUevent_st {
 	uint64_t recorded, done;
-	unsigned users; /* whoever made it, and tasks */
+	unsigned users; /* its owner, and tasks */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all of them */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all events */
 static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
 
 struct mark {
@@ -18,7 +18,7 @@ struct mark {
 	uint64_t number;
 };
 
-static void release_event(cudaEvent_t e) /* the lock is held */
+static void release_event(cudaEvent_t e) /* Call it with the lock held. */
 {
 	if (--e->users == 0)
 		free(e);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * failures.c - one call of CUDA's runtime fails, whichever: does folder cuda/ say so, and leave
+ * failures.c - let each call of CUDA's runtime fail once: does folder cuda/ report it, and leave
  * nothing behind?
  *
- * Usage: failures DRIVER [STEP], which is the emulator's.  A program uses all of the driver; each
- * of the calls that it makes of the runtime, or one in STEP, fails once for want of memory, once
- * for no reason that is known, and once as if the device had broken.  Each time is a process of its
- * own.
+ * Usage: failures DRIVER [STEP], with the emulator's driver.  A program uses all of the driver.
+ * Each call that it makes of the runtime, or one in STEP, fails once for want of memory, once for
+ * an unknown reason, and once as if the device had broken.  Each time is a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,8 +33,8 @@
 static const char ptx[] = ".version 6.4\n.visible .entry scale(...)\n";
 
 static const struct quoit_device_driver *driver;
-static int first; /* what failed first */
-static bool lied; /* after a sticky error something succeeded */
+static int first; /* the first error */
+static bool lied; /* a call succeeded after a sticky error */
 
 static bool is_sticky(int err)
 {
@@ -162,7 +161,7 @@ static bool use(struct things *t)
 	       good(driver->health(t->device, &verdict));
 }
 
-/* A consumer comes, and is told to leave. */
+/* Start a consumer, and tell it to leave. */
 static bool stay(struct things *t)
 {
 	struct quoit_direct_requests *requests = shared(sizeof *requests);
@@ -177,7 +176,7 @@ static bool stay(struct things *t)
 	return good(words->left ? 0 : -ETIME);
 }
 
-/* What was broken is asked for everything, and has none of it. */
+/* Ask a broken driver for everything, and expect it to refuse. */
 static void insist(struct things *t)
 {
 	const struct quoit_device_verdict *verdict;
@@ -254,8 +253,7 @@ int main(int argc, char *argv[])
 {
 	static const cudaError_t results[] = {cudaErrorMemoryAllocation, cudaErrorUnknown,
 					      cudaErrorIllegalAddress};
-	const unsigned step =
-		argc > 2 ? (unsigned)atoi(argv[2]) : 1; /* of the calls, one in so many */
+	const unsigned step = argc > 2 ? (unsigned)atoi(argv[2]) : 1; /* one of how many calls */
 	unsigned passed = 0, failed = 0;
 
 	for (int i = 0; argc > 1 && i < 3; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels.cuh - what nvcc's language has beyond C++, for a kernel's file; included before all else.
+/*
+ * kernels.cuh - the part of nvcc's language that C++ lacks, for a kernel's file; include it before
+ * all else.
  */
 #ifndef EMULATOR_KERNELS_CUH
 #define EMULATOR_KERNELS_CUH
@@ -27,7 +29,7 @@
 #undef __noinline__
 #undef __launch_bounds__
 #undef __grid_constant__
-#define __CUDACC__ /* for our headers: those of the toolkit are read */
+#define __CUDACC__ /* only for our headers: the toolkit's are included already */
 #define __global__
 #define __device__
 #define __host__
@@ -36,7 +38,7 @@
 #define __grid_constant__
 #define __noinline__
 
-/* Where a thread is: set before it goes on. */
+/* The position of a thread, set before the thread goes on. */
 extern "C" {
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
@@ -111,7 +113,8 @@ template <class... P> struct emulator_call {
 	}
 };
 
-/* By its arguments it is known: a kernel that stays, and the word by which it says that it leaves.
+/*
+ * A resident kernel is recognised by its arguments, which have the word that says that it leaves.
  */
 template <class... P> struct emulator_left {
 	static const uint32_t *word(const P &...)
@@ -136,7 +139,7 @@ template <class... P> static void emulate(const emulator_config &c, void (*kerne
 	(void)emulator_launch(c.stream, (const void *)kernel, &grid, &call, sizeof(call));
 }
 
-/* Where arguments have to be converted; a kernel that is a template takes them as they are. */
+/* Converts arguments if necessary; a kernel that is a template takes them unchanged. */
 template <class... P, class... A>
 static void emulate(const emulator_config &c, void (*kernel)(P...), A... args)
 {

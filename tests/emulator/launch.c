@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.c - kernels on their way into a stream. */
+/* launch.c - emulate launches: kernels on their way into a stream. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator.h"
 
 #define KERNELS      4096
-#define SHARED_BYTES ((size_t)48 << 10) /* that a launch may ask for */
+#define SHARED_BYTES ((size_t)48 << 10) /* the most that a launch may ask for */
 
 struct launch {
 	struct emulator_grid grid;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - what the device reaches: its own memory, and memory of the host that it was told of.
+ * memory.c - emulate the memory that the device reaches: its own, and registered memory of the
+ * host.
  *
- * Every piece has pages of its own: what lies behind it, or was in it before it was given back, is
- * not there.  It is full of garbage at first.
+ * Every piece has pages of its own.  Behind it there is no memory, and after it is freed there is
+ * none in its place.  At first it is full of garbage.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 #define GARBAGE 0xa5
 
 struct piece {
-	char *memory; /* NULL: none */
+	char *memory; /* NULL: the entry is free */
 	size_t bytes;
 	enum emulator_place place;
 	bool ours; /* mapped here */
@@ -124,7 +125,7 @@ void *emulator_map(enum emulator_place place, size_t bytes, int fd, off_t offset
 
 	if (!bytes || !has_room(place, bytes))
 		return NULL;
-	/* With a page behind it that nobody may touch. */
+	/* Followed by a page that no thread may touch. */
 	memory = mmap(NULL, emulator_pages(bytes) + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
 	if (memory == MAP_FAILED)
@@ -138,7 +139,7 @@ void *emulator_map(enum emulator_place place, size_t bytes, int fd, off_t offset
 	return memory;
 }
 
-/* Its addresses are not used again soon: what still uses them is to be seen. */
+/* Its addresses are not reused soon, so that later uses are noticed. */
 bool emulator_unmap(enum emulator_place place, void *memory)
 {
 	struct piece *p, was = {0};
@@ -158,7 +159,7 @@ bool emulator_unmap(enum emulator_place place, void *memory)
 	return was.memory;
 }
 
-/* err: of the call. */
+/* err: the call's result so far. */
 static cudaError_t have(cudaError_t err, enum emulator_place place, void **ret, size_t bytes)
 {
 	if (err)
@@ -185,7 +186,7 @@ cudaError_t cudaHostAlloc(void **ret, size_t bytes, unsigned int flags)
 {
 	const cudaError_t err = emulator_park("cudaHostAlloc");
 
-	(void)flags; /* all of it is mapped, where host and device have one space of addresses */
+	(void)flags; /* all host memory is mapped for the device: both have one address space */
 	return have(err, EMULATOR_ON_HOST, ret, bytes);
 }
 
@@ -209,7 +210,7 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned int flags)
 	if (!bytes || emulator_reaches(EMULATOR_ON_HOST, memory, 1))
 		return emulator_say(bytes ? cudaErrorHostMemoryAlreadyRegistered
 					  : cudaErrorInvalidValue);
-	/* All pages come, and can be written by us: a driver takes no others. */
+	/* All pages must exist and be writable: a driver takes no others. */
 	if (madvise((void *)((uintptr_t)memory & -(uintptr_t)sysconf(_SC_PAGESIZE)), bytes,
 		    MADV_POPULATE_WRITE) < 0 ||
 	    !add(EMULATOR_ON_HOST, memory, bytes, false))
@@ -269,7 +270,7 @@ cudaError_t cudaFree(void *memory)
 
 struct bytes {
 	void *to;
-	const void *from; /* NULL: `value` */
+	const void *from; /* NULL: store `value` */
 	size_t bytes;
 	int value;
 };
@@ -313,7 +314,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 	return put_bytes(stream, (struct bytes){to, from, bytes, 0});
 }
 
-/* From memory of any kind, for programs that are in no hurry. */
+/* Copy from memory of any kind, for programs that need no speed. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
 	const cudaError_t err = emulator_settle("cudaMemcpy");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c - kernels that a client has brought: those of own.cc that its PTX names. */
+/* module.c - emulate modules: kernels of own.cc that a client's PTX names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* own.cc - kernels that tests bring as PTX: those of tests/e2e/own.cu and of
- * tests/gpu/test_streams.c */
+/*
+ * own.cc - the kernels that tests bring as PTX, of tests/e2e/own.cu and of tests/gpu/test_streams.c
+ */
 #include "kernels.cuh"
 #include "../e2e/own.cu"
 
-/* Arguments in one piece, each at the next place that its alignment allows. */
+/* Arguments in one piece, each at the next offset with its alignment. */
 struct pieces {
 	const char *at;
 	size_t used;
@@ -31,7 +32,7 @@ template <class... P> static constexpr size_t bytes_of(void (*)(P...))
 template <class... P> static void call(void (*kernel)(P...), void *args)
 {
 	pieces piece = {(const char *)args, 0};
-	/* In braces they are taken one after the other. */
+	/* Braces evaluate them one after the other. */
 	const std::tuple<P...> all{piece.next<P>()...};
 
 	std::apply(kernel, all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.c - pools of memory, of which other processes may be given a piece. */
+/* pool.c - emulate pools of memory, of which other processes may get a piece. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +9,20 @@
 #include "emulator.h"
 
 struct CUmemPoolHandle_st {
-	int fd; /* every piece at its own place, which is used once */
+	int fd; /* every piece has its own place in this file, which is used once */
 	off_t end;
 	bool imported, shared;
 	size_t pieces;
 };
 
-/* What the runtime keeps in an export. */
+/* The runtime's contents of an export. */
 struct export
 {
 	off_t offset;
 	size_t bytes;
 };
 
-/* Which pool has a piece, and where there. */
+/* The pool of a piece, and the piece's place in it. */
 struct owned {
 	void *memory;
 	cudaMemPool_t pool;
@@ -57,7 +57,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t p)
 
 	if (err)
 		return emulator_say(err);
-	if (p->pieces) /* it lives as long as they do */
+	if (p->pieces) /* the pool lives as long as its pieces */
 		return emulator_say(cudaSuccess);
 	(void)close(p->fd);
 	free(p);
@@ -119,12 +119,12 @@ cudaError_t cudaMallocFromPoolAsync(void **ret, size_t bytes, cudaMemPool_t p, c
 
 struct freed {
 	void *memory;
-	int fd; /* to be emptied there; -1: it is another process's */
+	int fd; /* the file to be emptied there; -1: it is another process's */
 	off_t offset;
 	size_t bytes;
 };
 
-/* The stream has come to where it is given back. */
+/* The stream has come to the point where the piece is freed. */
 static void free_task(void *argument)
 {
 	struct freed *f = argument;

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# rules.mk - quoit-cuda.so whose runtime is the emulator; needs the toolkit's headers, and g++, which nvcc does too.
+# rules.mk - build a quoit-cuda.so that uses the emulator as its runtime; needs the toolkit's headers, and g++, which nvcc needs too.
 #
-# A quoitd that finds it beside itself is in $(B)/emulator, as tests/gpu.sh wants a build.
+# $(B)/emulator also has a quoitd, which loads the quoit-cuda.so in its own folder; tests/gpu.sh can run on that folder.
 
 emulator := $(B)/emulator
 emulator_c := $(filter-out tests/emulator/blas.c tests/emulator/failures.c,$(wildcard tests/emulator/*.c))
 emulator_obj := $(emulator_c:%.c=$(B)/%.o) $(B)/tests/emulator/own.cc.o
 emulated_obj := $(cuda_c:%.c=$(emulator)/%.o) $(cuda_cu:%.cu=$(emulator)/%.cu.o)
-# What is linked is looked for beside, and found by whoever asks for such a library later.
+# These are looked for in the folder of the file that links them; later requests for libraries of these names get them, too.
 emulated := $(emulator)/libcuda.so.1 $(emulator)/libcublas.so.13
 emulated_libs := -Wl$(,)--no-as-needed $(emulated) -Wl$(,)--as-needed -Wl$(,)-rpath$(,)'$$ORIGIN'
 emulator_kernels := $(patsubst %,$(emulator)/%,$(wildcard cuda/kernels/*.cu cuda/kernels/*.cuh))
@@ -18,19 +18,19 @@ emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec qu
 	$(Q)ln -sfn ../tests $(emulator)/tests && ln -sfn ../examples $(emulator)/examples
 endif
 
-# Results are the CPU's, as nvcc's are.
+# Results must be the same as the CPU's, as with nvcc.
 emulator_cxx = $(CXX) -std=c++17 -O2 -g -fPIC -ffp-contract=off -fvisibility=hidden -fno-exceptions -fno-rtti -Wall -Wextra \
 	$(if $(WERROR),-Werror) -Wno-unknown-pragmas -Wno-unused-function -Wno-missing-field-initializers -Wno-maybe-uninitialized -MD -MP -Itests/emulator -I$(emulator)/cuda -Icuda -Ilibclient/include \
 	-isystem $(cuda_home)/include $(if $(SAN),-fsanitize=$(SAN))
 $(B)/tests/emulator/%.o: base += -fPIC -isystem $(cuda_home)/include
-# What waits at a barrier has a stack of its own.
+# Threads that wait at a barrier have stacks of their own, which longjmp's check would refuse.
 $(B)/tests/emulator/block.o: base += -U_FORTIFY_SOURCE
 $(B)/tests/emulator/%.cc.o: tests/emulator/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)$(emulator_cxx) -fvisibility=default -c $< -o $@
 
-# The device's side: a launch becomes a call.
+# The device's code: each launch becomes a call.
 launch := s/([A-Za-z_0-9]+(<[A-Za-z_0-9, ]+>)?)[[:space:]]*<<<([^;]*)>>>[[:space:]]*\(([^;]*)\);/emulate({\3}, \1, \4);/g
 define emulate
 	@mkdir -p $(@D)
@@ -43,7 +43,7 @@ $(emulator)/tests-bench-cuda/%: tests/bench/cuda/% tests/emulator/rules.mk
 $(emulator)/%.cu.o: $(emulator)/%.cu $(emulator_kernels)
 	$(call say,CXX,$<)
 	$(Q)$(emulator_cxx) -include kernels.cuh -x c++ -c $< -o $@
-# The host's side, as it is.
+# The host's code, unchanged.
 $(emulator)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
 $(emulator)/cuda/%.o: cuda/%.c
 	$(call compile)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# seeds.sh BUILD - faults in folder cuda/ of the kind that only a device shows: does the emulator find them?
+# seeds.sh BUILD - does the emulator find faults in folder cuda/ that otherwise only a device shows?
 #
-# Each is put into a copy of the sources, and the tests that are to find it must fail.  After `make emulator`.
+# Each fault is put into a copy of the sources, and the tests that should find it must fail.  Run it
+# after `make emulator`.
 . "$(dirname "$0")/../counting.sh"
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - a stream is a host thread with a queue. */
+/* stream.c - emulate streams: a stream is a host thread with a queue. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define STREAM_NICE (-15)
 
-/* Kernels that stay, at most. */
+/* The most resident kernels. */
 #define RESIDENTS 64
 
 struct task {
@@ -27,11 +27,11 @@ struct CUstream_st {
 	struct CUstream_st *next;
 };
 
-/* One lock for all, and one place to wait for whatever has been done. */
+/* One lock for all streams, and one condition for all events. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
 static struct CUstream_st *streams;
-static const uint32_t *resident[RESIDENTS]; /* the words by which they say that they leave */
+static const uint32_t *resident[RESIDENTS]; /* the words with which they say that they leave */
 
 /* ---- the thread ---- */
 
@@ -55,7 +55,10 @@ static void *stream_main(void *argument)
 	struct CUstream_st *s = argument;
 	struct task *t;
 
-	/* A device has no need of our processors: it is before all who do, as far as we may. */
+	/*
+	 * A device needs no processor of ours: its threads run before all others, as far as we may
+	 * set that.
+	 */
 	(void)setpriority(PRIO_PROCESS, 0, STREAM_NICE);
 	pthread_mutex_lock(&lock);
 	while ((t = await_task(s))) {
@@ -195,7 +198,7 @@ static bool is_left(void)
 	return true;
 }
 
-/* The lock is held. */
+/* Call it with the lock held. */
 static void refuse_residents(const char *who)
 {
 	for (unsigned i = 0; i < RESIDENTS; i++)

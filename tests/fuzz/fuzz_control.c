@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_control.c - any messages in any order, from two clients, against connection.c.
+ * fuzz_control.c - send any messages in any order, from two clients, to connection.c.
  *
- * The reactor's part is played here, its answers come when the input says so.  Required:
- * every request is answered once, in its turn, or ends the connection; and when both clients
- * are gone no descriptor, no lease, no session and no trace is left.
+ * The fuzzer plays the reactor's part, and answers when the input says so.  Required: every
+ * request is answered once, in its turn, or ends the connection.  When both clients are gone, no
+ * descriptor, lease, session or trace may be left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,14 +39,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-/* The other end of a connection. */
+/* The client's end of a connection. */
 struct client {
 	struct connection *connection;
 	int fd;
-	bool asked; /* a request is open, with */
+	bool asked; /* a request is open: this one */
 	uint32_t seq;
 	uint16_t type;
-	bool ended;                /* by what the daemon said */
+	bool ended;                /* the daemon has ended the connection */
 	int kept[QUOIT_MAX_RINGS]; /* memory that was handed over, and is not ready */
 	unsigned kept_count;
 };
@@ -85,7 +85,7 @@ static int make_directory(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static const struct features features; /* nothing is missing */
+	static const struct features features; /* no feature is missing */
 	static uint32_t sessions_of;
 	static int no_file;
 
@@ -94,7 +94,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	tsc_init();
 	optable_init();
 	log_init(LOG_LEVEL_ERROR, 0);
-	static const struct file_systems writable; /* none */
+	static const struct file_systems writable; /* no file system */
 
 	config_init(&config);
 	config.memory = 8 << 20;
@@ -176,7 +176,7 @@ static void add_file(struct mail *m, bool fail)
 	m->result = (int32_t)i;
 }
 
-/* The process of a device says yes, or no. */
+/* The process of a device agrees, or fails. */
 static void bring(struct mail *m, bool fail)
 {
 	struct session *s = m->session;
@@ -201,7 +201,7 @@ static void bring(struct mail *m, bool fail)
 		kernels_free_kernel(s, ask->index);
 }
 
-/* Answer the oldest letter; false: there is none. */
+/* Answer the oldest mail; false: there is none. */
 static bool answer(bool fail)
 {
 	struct connection *owner;
@@ -252,7 +252,7 @@ static void connect_client(struct client *c)
 	control.connections = c->connection;
 }
 
-/* Read what the daemon said: the one reply that is due, or why it ended. */
+/* Read the daemon's messages: the one reply that is due, or the reason for the end. */
 static void read_replies(struct client *c)
 {
 	union {
@@ -292,7 +292,7 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 						.sqe_size = sizeof(struct quoit_sqe),
 						.cqe_size = sizeof(struct quoit_cqe),
 						.name = "fuzz"};
-		if (take(in, 1) & 0x80) { /* else the defaults, which are granted */
+		if (take(in, 1) & 0x80) { /* otherwise the defaults, which are granted */
 			m->hello.host_bytes = (uint64_t)take(in, 1) << 16;
 			m->hello.arena_bytes = (uint64_t)take(in, 1) << 14;
 			m->hello.pinned_bytes = (uint64_t)take(in, 1) << 12;
@@ -335,7 +335,7 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	}
 }
 
-/* Memory that is good, or nearly so: now and then too short, not sealed, or of huge pages. */
+/* Make good memory, or nearly good memory: sometimes too short, not sealed, or of huge pages. */
 static int make_shared(uint64_t bytes, uint8_t how)
 {
 	int fd = memfd_create("fuzz",
@@ -348,15 +348,17 @@ static int make_shared(uint64_t bytes, uint8_t how)
 	return fd;
 }
 
-/* What a client keeps of the memory that it hands over, to make it ready: none of it is mapped. */
+/* Keep a descriptor of memory that is handed over, to make it ready later; none of it is mapped. */
 static void keep(struct client *c, int fd)
 {
 	if (c->kept_count < QUOIT_MAX_RINGS)
 		c->kept[c->kept_count++] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* For each, perhaps not all of its pages or seals; of an arena now and then those alone that are
- * granted, so that it cannot grow. */
+/*
+ * Make each piece ready, perhaps without some pages or seals.  Of an arena sometimes only the
+ * granted pages, so that it cannot grow.
+ */
 static void make_ready(struct client *c, uint8_t how)
 {
 	while (c->kept_count) {
@@ -396,7 +398,7 @@ static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, 
 	}
 }
 
-/* None of them hangs here: wait until they are done. */
+/* No file system hangs here: wait until all descriptors are closed. */
 static void await_errands(struct client *c)
 {
 	connection_look_at_errands(c->connection);
@@ -408,7 +410,7 @@ static void await_errands(struct client *c)
 	}
 }
 
-/* A description that is good, or was; perhaps not all of the seals. */
+/* Make a good kernel description, or a damaged one; perhaps without some seals. */
 static int some_memory(struct input *in)
 {
 	struct quoit_kernel_desc d = {.name = "k",
@@ -452,7 +454,7 @@ static int some_descriptor(uint8_t kind)
 	}
 }
 
-/* One message; most have the shape of a good one. */
+/* Send one message; most have the form of a good one. */
 static void send_message(struct client *c, struct input *in)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC};
@@ -463,7 +465,7 @@ static void send_message(struct client *c, struct input *in)
 	m.seq = ++seq;
 	how = (uint8_t)take(in, 1);
 	fill_body(&m, in);
-	if (how >= 0xe0) /* anything at all, anywhere */
+	if (how >= 0xe0) /* overwrite any bytes */
 		((uint8_t *)&m)[take(in, 1) % sizeof m] ^= (uint8_t)take(in, 1);
 	if (c->connection->state == CONNECTION_GONE)
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_counters.c - any bytes as counter files: parsed or refused, nothing else */
+/*
+ * fuzz_counters.c - read any bytes as counter files: they are parsed or refused, without any other
+ * effect
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever it says, it is all in the file. */
+/* Everything that the file announces must lie in the file. */
 static void read_timings(const uint8_t *data, size_t size)
 {
 	struct quoit_operation_totals operation;

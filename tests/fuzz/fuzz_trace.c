@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_trace.c - any bytes as recordings, and as sessions' trace files.
+ * fuzz_trace.c - read any bytes as recordings, and as sessions' trace files.
  *
- * The first byte says how: as they are, or as the chunks of a recording whose heads are right, so
- * that what is in them is looked at.  Required: they are refused with a reason, or all that is made
- * of them is whole: JSON is JSON, arrows have both ends, and a page has no element that is not its
- * own.
+ * The first byte chooses: the bytes as they are, or as the chunks of a recording with valid heads,
+ * so that their contents are reached.  Required: a recording is refused with a reason, or all
+ * output is whole: JSON is JSON, arrows have both ends, and a page has only its own elements.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                  \
 	} while (0)
 
-/* ---- what is made of it ---- */
+/* ---- checks of the output ---- */
 
 typedef int write_fn(struct trace_reader *r, struct recording *rec, FILE *out);
 
@@ -120,7 +119,8 @@ static const uint8_t *put_chunk(const uint8_t *at, const uint8_t *end, uint8_t *
 	struct trace_chunk chunk = {.type = at[0] % 7u, .session = at[1] % 4u};
 	size_t bytes = (size_t)at[2] * 8;
 
-	if (chunk.type == TRACE_RECORDS) /* small numbers as times and indices are likely: spread */
+	/* small numbers are likely as times and indices: spread them */
+	if (chunk.type == TRACE_RECORDS)
 		bytes = (at[2] % 8u + 1) * sizeof(struct quoit_trace_record);
 	at += 3;
 	chunk.bytes = (uint32_t)bytes;
@@ -132,7 +132,7 @@ static const uint8_t *put_chunk(const uint8_t *at, const uint8_t *end, uint8_t *
 	return at + bytes;
 }
 
-/* Made sane where nothing would be looked at otherwise: kinds, and times about the recording's. */
+/* Make kinds and times valid where the parser would otherwise skip the contents. */
 static void mend(uint8_t *from, const uint8_t *end)
 {
 	struct trace_chunk chunk;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_validate.c - any SQEs against a session: what is let through must be sound.
+ * fuzz_validate.c - give any SQEs to a session: accepted ones must be sound.
  *
- * The input is cut into chunks of an SQE's size.  Most are mended so far that they get past
- * the first checks (known handles, small dims), the others are taken as they are.  A view
- * that is accepted must lie in its buffer to the byte, and be what it says of itself; a
- * job that is accepted is run on memory that ends where its buffers end, or belongs to the one
- * device that its tensors are on, or is a copy from one device to another.
+ * The input is cut into chunks of an SQE's size.  Most are mended so far that they get past the
+ * first checks (known handles, small dims); others stay as they are.  A view that is accepted must
+ * lie in its buffer to the byte, and its description must be true.  A job that is accepted is run
+ * on memory that ends where its buffers end, or belongs to the one device of its tensors, or is a
+ * copy from one device to another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +23,18 @@
 
 #define LEASE     (UINT64_C(4) << 20)
 #define TENSORS   32u
-#define SMALL     4096u  /* elements of a view that are looked at one by one */
-#define RUN_NS    20000u /* jobs predicted to take longer are not run */
+#define SMALL     4096u  /* views with at most this many elements are checked one by one */
+#define RUN_NS    20000u /* jobs that are predicted to take longer are not run */
 #define RUN_BYTES (UINT64_C(256) << 10)
 
 #define DEVICES      2u
-#define FIRST_DEVICE 1u /* executor */
+#define FIRST_DEVICE 1u /* number of its executor */
 
-/* Bits of the third byte of a chunk (device), which only a CREATE uses. */
+/* Bits of a chunk's third byte (device), which only CREATE uses. */
 #define MEND_NOTHING 0x80u
 #define MEND_LESS    0x40u
 #define MEND_ALIKE   0x20u
-#define MEND_DEVICE  0x10u /* the CREATE is on the one that the last bit says */
+#define MEND_DEVICE  0x10u /* the CREATE is on the device that the last bit chooses */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -50,9 +50,9 @@ static uint32_t generation[TENSORS];
 		}                                                                                  \
 	} while (0)
 
-/* On each device one for every four letters of access that there are. */
+/* Each device has one kernel for every combination of four access letters. */
 #define LETTERS "WMR-"
-#define KERNELS 128u /* so many are given out: number % KERNELS is one of them */
+#define KERNELS 128u /* there are this many: number % KERNELS is one of them */
 
 static void add_kernels(void)
 {
@@ -107,7 +107,7 @@ static int64_t address(const struct view *v, const uint32_t at[QUOIT_MAX_DIMS], 
 	return (int64_t)sum;
 }
 
-/* The farthest elements are at corners, so all lie in between when these do. */
+/* The farthest elements are at corners, so if these lie inside, all do. */
 static void check_corners(const struct view *v, uint64_t size, uint32_t element)
 {
 	uint64_t lo = UINT64_MAX, hi = 0;
@@ -128,7 +128,7 @@ static void check_corners(const struct view *v, uint64_t size, uint32_t element)
 	REQUIRE(v->hi == hi);
 }
 
-/* What the view says of itself, element by element. */
+/* Check the view's description, element by element. */
 static void check_claims(const struct view *v, uint32_t element)
 {
 	uint64_t span = (v->hi - v->lo) / element, used = 0, order = 0;
@@ -177,7 +177,7 @@ static void check_view(const struct view *v)
 
 /* ---- jobs ---- */
 
-/* Run it on memory of its own, each buffer as long as it says. */
+/* Run the job on memory of its own, each buffer exactly as long as it says. */
 static void run(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	const struct op_impl *impl = ops_find(sqe->opcode);
@@ -211,7 +211,7 @@ static void run(const struct quoit_sqe *sqe, const struct plan *plan)
 	}
 }
 
-/* A BLAS is not compiled by us, so that no sanitizer would see it read too far. */
+/* We do not compile the BLAS, so no sanitizer would notice that it reads too far. */
 static void check_product(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	const struct view *c = &session->views[plan->view[0]], *a = &session->views[plan->view[1]],
@@ -224,7 +224,7 @@ static void check_product(const struct quoit_sqe *sqe, const struct plan *plan)
 	REQUIRE(b->dim[3 - tb] == c->dim[3]);
 }
 
-/* A kernel has the tensors that it was registered with, where it is, and no others. */
+/* A kernel has the tensors that it was registered with, on its device, and no others. */
 static void check_launch(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	REQUIRE(sqe->arg < KERNELS);
@@ -240,7 +240,7 @@ static void check_launch(const struct quoit_sqe *sqe, const struct plan *plan)
 	}
 }
 
-/* Who runs it reaches all that it touches. */
+/* The place that runs the job can reach all its tensors. */
 static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 {
 	bool there = plan->executor != NO_EXECUTOR, across = plan->executor == BRIDGE_EXECUTOR;
@@ -289,7 +289,7 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		run(sqe, plan);
 }
 
-/* Of what is refused, the outputs that there are; it takes nothing else. */
+/* For a refused job validate_outputs finds its existing outputs, and nothing else. */
 static void check_outputs(const struct quoit_sqe *sqe)
 {
 	struct plan plan;
@@ -303,7 +303,9 @@ static void check_outputs(const struct quoit_sqe *sqe)
 				plan.t[i] == &session->views[plan.view[i]]);
 }
 
-/* What the short way takes, the long way takes too, and sees in it the same. */
+/*
+ * A job that the fast path accepts must also be accepted by the slow path, with the same meaning.
+ */
 static void check_small(const struct quoit_sqe *sqe)
 {
 	struct small_job job;
@@ -340,18 +342,18 @@ static void mend_new_handle(struct quoit_sqe *sqe)
 static void mend_shape(struct quoit_sqe *sqe)
 {
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-		if (!(sqe->dim[d] & 0x80)) /* few, so that tensors often go together */
+		if (!(sqe->dim[d] & 0x80)) /* small dims, so that tensors often fit together */
 			sqe->dim[d] = d < 2 ? 1 + (sqe->dim[d] % 8 == 0) : sqe->dim[d] % 4;
 		if (!(sqe->stride[d] & 0x80))
 			sqe->stride[d] = sqe->stride[d] % 32 - 8;
 	}
-	if (sqe->dim[0] & 1) /* dense, as most are */
+	if (sqe->dim[0] & 1) /* dense, like most views */
 		memset(sqe->stride, 0, sizeof sqe->stride);
 	sqe->offset &=
 		sqe->opcode == QUOIT_OP_CREATE && !(sqe->arg & QUOIT_CREATE_ARENA) ? 0 : 0x3fe;
 }
 
-/* Another tensor with the type and the dims of this one; any, if there is none. */
+/* Another tensor with this one's type and dims; any, if there is none. */
 static uint32_t alike_handle(uint32_t word, uint32_t like)
 {
 	uint32_t view = session_view(session, like);
@@ -379,7 +381,7 @@ static uint32_t handle_on(uint32_t word, uint8_t device)
 	return known_handle(word);
 }
 
-/* A kernel that there is, with as many tensors as it has; all where it is, or one anywhere. */
+/* Name an existing kernel with as many tensors as it has: all on its device, or one elsewhere. */
 static void mend_launch(struct quoit_sqe *sqe, bool there)
 {
 	const struct kernel *k;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu.c - a device for a test program. */
+/* gpu.c - open a device for a test program. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int gpu_wait(struct gpu *g, struct quoit_device_stream *s)
 	return err < 0 ? err : 0;
 }
 
-/* The things that nearly every test needs. */
+/* Make the objects that nearly every test needs. */
 static int gpu_prepare(struct gpu *g)
 {
 	void *verdict, *staging;

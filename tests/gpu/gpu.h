@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu.h - what tests of the device layer share: a device, checks, jobs compared with a reference.
+ * gpu.h - shared by tests of the device layer: a device, checks, jobs compared with a reference.
  *
- * A test is a program of its own, that needs the driver's .so and nothing else of Quoit.  Where
- * there is no device it exits with 77.
+ * A test is a program of its own that needs only the driver's .so of Quoit.  Without a device it
+ * exits with 77.
  */
 #ifndef GPU_H
 #define GPU_H
@@ -25,11 +25,11 @@ struct gpu {
 	char *staging;  /* host memory of GPU_BYTES */
 	uint64_t arena; /* device memory of the same size */
 	unsigned passed, failed;
-	size_t step; /* of many cases of a kind every so manieth is tried: 1, or as main was told */
+	size_t step; /* try one of each `step` similar cases: 1, or main's argument */
 };
 #define GPU_BYTES ((size_t)96 << 20)
 
-/* Count a check; one that fails is said, up to a screenful of them. */
+/* Count a check, and report a failure; only a screenful of failures is printed. */
 #define GPU_CHECK(g, what, ...)                                                                    \
 	do {                                                                                       \
 		if (what) {                                                                        \
@@ -41,44 +41,46 @@ struct gpu {
 		}                                                                                  \
 	} while (0)
 
-/* Arguments: [DRIVER [STEP]].  Open device 0 with a stream and all; on failure the result is
- * main's, else it is -1. */
+/*
+ * Arguments: [DRIVER [STEP]].  Open device 0 with a stream and buffers.  -1, or on failure the
+ * result for main.
+ */
 int gpu_open(struct gpu *g, int argc, char *const argv[]);
-/* Close all and print the summary: main's result. */
+/* Close all and print the summary; returns main's result. */
 int gpu_close(struct gpu *g);
 
-/* Wait for what the stream has; 0, or an error, -ETIME after seconds. */
+/* Wait for the stream's work; 0, or an error; -ETIME after some seconds. */
 int gpu_wait(struct gpu *g, struct quoit_device_stream *s);
 
 /* ---- jobs ---- */
 
-/* One operation with tensors in host memory, for the reference, and the same for the device. */
+/* One operation with tensors in host memory, for the reference, and its copy for the device. */
 struct gpu_job {
 	struct op_args args;
 	struct {
 		char *bytes;
 		size_t size;
-		size_t shift; /* bytes by which the device's copy is off a multiple of 256 */
+		size_t shift; /* by how many bytes the device's copy is off a multiple of 256 */
 	} memory[QUOIT_MAX_TENSORS_PER_JOB];
 };
 
-/* What may be in a tensor: numbers of all kinds, or such that sums of them stay exact enough. */
+/* Values of a tensor: numbers of all kinds, or numbers with sums that stay exact enough. */
 enum gpu_values { GPU_WILD, GPU_TAME };
 
-/* Give the job a tensor, with gaps around it that nobody may write. */
+/* Give the job a tensor, with gaps around it that must not be written. */
 void gpu_tensor(struct gpu_job *job, int which, uint8_t dtype, const uint32_t dim[4],
 		enum ops_layout layout, enum gpu_values values);
 /* Element i becomes first + i * step, in row-major order, modulo `modulo`. */
 void gpu_count(struct gpu_job *job, int which, int64_t first, int64_t step, int64_t modulo);
 void gpu_job_free(struct gpu_job *job);
 
-/* Run it on the device: the job's memory becomes what the device's is then. */
+/* Run it on the device; the job's memory then has the device's results. */
 int gpu_run(struct gpu *g, struct gpu_job *job);
 
-/* Run it by the device and by the reference, and compare all of the memory. */
+/* Run it on the device and by the reference, and compare all of the memory. */
 void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolerance);
 
-/* Bytes of an element, 16-bit types too. */
+/* Bytes of an element, also for 16-bit types. */
 size_t gpu_size(uint8_t dtype);
 
 #endif

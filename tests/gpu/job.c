@@ -7,7 +7,7 @@
 
 #include "gpu.h"
 
-/* Bytes before and after a tensor that must stay as they are. */
+/* Bytes before and after a tensor that must stay unchanged. */
 #define JOB_GAP 64
 
 static const double special[] = {0.0,      -0.0,  NAN,   INFINITY, -INFINITY,    1e-310, -1e-40,
@@ -103,7 +103,7 @@ void gpu_job_free(struct gpu_job *job)
 	memset(job, 0, sizeof(*job));
 }
 
-/* Where memory i lies in staging and arena. */
+/* Offset of memory i in staging and arena. */
 static size_t job_place(const struct gpu_job *job, int which)
 {
 	size_t at = 0;
@@ -113,7 +113,7 @@ static size_t job_place(const struct gpu_job *job, int which)
 	return at + job->memory[which].shift;
 }
 
-/* A tensor on the device: in whichever memory of the job its data lies. */
+/* The tensor on the device, in the memory of the job that has its data. */
 static struct quoit_device_tensor job_tensor(const struct gpu *g, const struct gpu_job *job,
 					     const struct op_tensor *t)
 {
@@ -133,7 +133,7 @@ static struct quoit_device_tensor job_tensor(const struct gpu *g, const struct g
 	return there;
 }
 
-/* The whole arena that the job uses, there or back. */
+/* Copy the part of the arena that the job uses, to the device or back. */
 static int job_move(struct gpu *g, struct gpu_job *job, enum quoit_device_way way)
 {
 	const size_t bytes = job_place(job, 3) + job->memory[3].size + 256;
@@ -165,7 +165,7 @@ int gpu_run(struct gpu *g, struct gpu_job *job)
 	call.scalar[0] = job->args.scalar[0].u;
 	call.scalar[1] = job->args.scalar[1].u;
 	ran = err ? err : g->driver->run(g->stream, &call);
-	memset(&call, 0xff, sizeof(call)); /* it was copied */
+	memset(&call, 0xff, sizeof(call)); /* the driver must have copied it */
 	if (!err)
 		err = job_move(g, job, QUOIT_DEVICE_OUT);
 	if (!err)
@@ -196,7 +196,7 @@ static bool close_enough(uint8_t dtype, const char *a, const char *b,
 	       fabs(x - y) <= tolerance->ulp * epsilon * fmax(fabs(y), least);
 }
 
-/* The first element of a memory that differs, -1: none. */
+/* The first element of a memory that differs; -1: none. */
 static long job_differs(const struct gpu_job *job, int which, const char *got, const char *want,
 			const struct ops_tolerance *tolerance)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elementwise.c - operations of one element agree with the reference on a device. */
+/* test_elementwise.c - a device's elementwise operations agree with the reference. */
 #include <string.h>
 
 #include "gpu.h"

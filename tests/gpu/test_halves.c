@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_halves.c - types of 16 bits on a device: conversions, moves, products, also by TF32; random
- * numbers. */
+/*
+ * test_halves.c - 16-bit types on a device: conversions, moves, products, also by TF32; random
+ * numbers.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ static uint16_t narrow(uint8_t dtype, double x)
 	return dtype == QUOIT_F16 ? half_f16_from_f64(x) : half_bf16_from_f64(x);
 }
 
-/* Every number of 16 bits as an f32, and back again. */
+/* Convert every 16-bit number to f32, and back again. */
 static void every_number_there_and_back(struct gpu *g, uint8_t dtype)
 {
 	static const uint32_t dim[] = {1, 1, 1, 65536};
@@ -43,7 +45,7 @@ static void every_number_there_and_back(struct gpu *g, uint8_t dtype)
 	gpu_job_free(&job);
 }
 
-/* From every type: what the definition says of the number in the host's memory. */
+/* Convert from every type; the expected value follows from the number in the host's memory. */
 static void conversions(struct gpu *g, uint8_t dtype, uint8_t from)
 {
 	static const uint32_t dim[] = {1, 3, 1, 40000};
@@ -68,7 +70,7 @@ static void conversions(struct gpu *g, uint8_t dtype, uint8_t from)
 	gpu_job_free(&job);
 }
 
-/* Moves: the reference moves elements of 2 bytes if its row of sizes knows them; so by hand. */
+/* Moves are checked by hand, since the reference's table of sizes may lack elements of 2 bytes. */
 static void moves(struct gpu *g, uint8_t dtype)
 {
 	static const uint32_t in[] = {2, 3, 40, 65};
@@ -126,7 +128,7 @@ static bool is_empty(const struct op_tensor *t)
 	return !t->dim[0] || !t->dim[1] || !t->dim[2] || !t->dim[3];
 }
 
-/* Numbers with few digits, so that a sum of f32 loses none of them. */
+/* Numbers with few digits, so that an f32 sum loses none of them. */
 static void fill_with_few_digits(struct op_tensor *t)
 {
 	uint32_t pos[4] = {0};
@@ -144,7 +146,7 @@ static void fill_with_few_digits(struct op_tensor *t)
 	} while (ops_next(t->dim, pos));
 }
 
-/* One element: alpha times a sum, plus beta times what C was, rounded once to C's type. */
+/* One element: alpha times a sum, plus beta times the old C, rounded once to C's type. */
 static double wanted(const struct product *p, const struct op_tensor t[3], const uint32_t pos[4])
 {
 	const bool ta = p->arg & QUOIT_GEMM_TRANS_A, tb = p->arg & QUOIT_GEMM_TRANS_B;
@@ -205,7 +207,10 @@ static void product_once(struct gpu *g, const struct product *p)
 	gpu_job_free(&job);
 }
 
-/* For some layouts cuBLAS has no words, and small ones are the resident kernel's: our own then. */
+/*
+ * cuBLAS cannot do some layouts, and small products belong to the resident kernel: then our own
+ * code runs.
+ */
 static void products(struct gpu *g)
 {
 	static const uint32_t sizes[][3] = {{1, 1, 1},    {3, 5, 7},   {64, 64, 64}, {17, 33, 129},
@@ -239,8 +244,7 @@ static void products(struct gpu *g)
 	}
 }
 
-/* Factors of an f32 product are rounded, to 10 bits of fraction, only where the job permits that.
- */
+/* Factors of an f32 product are rounded to 10 bits of fraction only if the job permits it. */
 static void products_by_tf32(struct gpu *g)
 {
 	static const uint32_t dim[] = {1, 1, 128, 128};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shapes.c - operations that move, reduce and multiply agree with the reference on a device.
- */
+/* test_shapes.c - a device's moves, reductions and products agree with the reference. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -106,7 +105,7 @@ static void reduce_once(struct gpu *g, const uint32_t in[4], uint8_t opcode, uin
 	gpu_tensor(&job, 0, index ? QUOIT_I64 : dtype, out, OPS_DENSE, GPU_TAME);
 	gpu_tensor(&job, 1, dtype, in, layout, pick ? GPU_WILD : GPU_TAME);
 	if (index && dtype == QUOIT_I32)
-		gpu_count(&job, 1, 1, 13, 17); /* many equal ones */
+		gpu_count(&job, 1, 1, 13, 17); /* many equal values */
 	gpu_compare(g, &job, (struct ops_tolerance){pick ? 0 : 2, pick ? 0 : 1e-8, false});
 	gpu_job_free(&job);
 }
@@ -129,7 +128,7 @@ static void reductions(struct gpu *g)
 	}
 }
 
-/* The same bits every time, whatever else the device does. */
+/* Reductions give the same bits every time, whatever else the device does. */
 static void reductions_repeat(struct gpu *g)
 {
 	static const uint32_t in[] = {1, 1, 1000, 1200};
@@ -180,7 +179,7 @@ static void gemm_once(struct gpu *g, const uint32_t mnk[3], const uint32_t batch
 	const uint32_t b[] = {batch[0], batch[1], mnk[tb ? 1 : 2], mnk[tb ? 2 : 1]};
 	struct gpu_job job = {.args.opcode = QUOIT_OP_GEMM, .args.arg = arg};
 	const double unit = dtype == QUOIT_F32 ? 0x1p-23 : 0x1p-52;
-	/* Where all terms of a sum are one number, so are their errors. */
+	/* If all terms of a sum are the same number, their errors are the same, too, and add up. */
 	const uint32_t alike = layout[1] == OPS_REPEAT_ROW ? mnk[2] + 1 : 1;
 
 	job.args.scalar[0].f = 1.25;

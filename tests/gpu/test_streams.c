@@ -9,7 +9,7 @@
 
 #define BYTES ((size_t)8 << 20)
 
-/* y[i] = a x[i], and a store wherever it is told. */
+/* y[i] = a x[i], and a store to any address. */
 static const char ptx[] = ".version 6.4\n"
 			  ".target sm_75\n"
 			  ".address_size 64\n"
@@ -78,7 +78,7 @@ static void copies_and_clears(struct gpu *g)
 	GPU_CHECK(g, memcmp(g->staging, half, BYTES) == 0, "the bytes came back");
 }
 
-/* What a stream writes is there when its signal is. */
+/* When a signal is seen, all that the stream wrote before it is there. */
 static void signals_come_after_what_was_before(struct gpu *g)
 {
 	uint32_t *word;
@@ -96,7 +96,7 @@ static void signals_come_after_what_was_before(struct gpu *g)
 		g->driver->copy(g->stream, g->arena, at(g->staging), BYTES, QUOIT_DEVICE_IN);
 		if (gpu_wait(g, g->stream))
 			break;
-		memset(last, 0, 4); /* it has been read */
+		memset(last, 0, 4); /* it has been read by then */
 		g->driver->copy(g->stream, at(g->staging), g->arena, BYTES, QUOIT_DEVICE_OUT);
 		GPU_CHECK(g, g->driver->signal(g->stream, word, i) == 0, "signal");
 		while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != i)
@@ -130,7 +130,7 @@ static void streams_wait_for_events(struct gpu *g)
 	g->driver->stream_free(other);
 }
 
-/* A busy device may not tell it at once. */
+/* A busy device may not tell its clock at once. */
 static int read_clock(struct gpu *g, uint64_t *ret_ns, uint64_t *ret_ticks, uint64_t *ret_error)
 {
 	int err = -EAGAIN;
@@ -201,7 +201,7 @@ static void memory(struct gpu *g)
 	munmap(plain, bytes);
 }
 
-/* The module, with a kernel of it; NULL: it could not be had. */
+/* Load the module and find a kernel of it; NULL: that failed. */
 static struct quoit_device_kernel *load(struct gpu *g, const char *name,
 					struct quoit_device_module **ret)
 {
@@ -216,7 +216,7 @@ static struct quoit_device_kernel *load(struct gpu *g, const char *name,
 	return kernel;
 }
 
-/* Where a driver loads lazily it may be the kernel that is refused. */
+/* If a driver loads lazily, it may refuse the kernel instead. */
 static int load_nonsense(struct gpu *g, char *text, size_t size)
 {
 	static const char bad[] = ".version 6.4\n.target sm_75\n.address_size 64\nnonsense;\n";
@@ -273,14 +273,14 @@ static void modules(struct gpu *g)
 	GPU_CHECK(g, gpu_wait(g, g->stream) == 0, "all is well");
 }
 
-/* A store to where nothing is: the last thing that this device does for us. */
+/* Store to an address without memory: the last thing that this device does for us. */
 static void faults(struct gpu *g)
 {
 	struct quoit_device_module *module;
 	struct quoit_device_kernel *kernel = load(g, "store", &module);
 	struct quoit_device_launch launch = {{1, 1, 1}, {1, 1, 1}, 0, 1, {NULL}, {8}};
 	const struct quoit_device_verdict *verdict;
-	uint64_t nowhere = g->arena ^ UINT64_C(1) << 46; /* at 2^40 an H100 let it pass */
+	uint64_t nowhere = g->arena ^ UINT64_C(1) << 46; /* an H100 let a store 2^40 away pass */
 	const char *why;
 	uint64_t address;
 	int err;

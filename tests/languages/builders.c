@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builders.c - compiles as every C and C++ that languages.sh knows; a job of each kind, and a wait
- */
+/* builders.c - compiles with every C and C++ in languages.sh: a job of each kind, and a wait */
 #include <stdio.h>
 
 #include <quoit.h>

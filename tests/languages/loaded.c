@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaded.c - the library by dlopen alone: nothing of quoit.h but its types and constants */
+/* loaded.c - use the library by dlopen only: of quoit.h only types and constants */
 #include <dlfcn.h>
 #include <stdio.h>
 

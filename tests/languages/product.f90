@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: MIT
-! product.f90 - a product of two matrices, column by column as Fortran has them, by iso_c_binding
+! product.f90 - multiply two matrices, which Fortran stores by columns, through iso_c_binding
 module quoit
   use iso_c_binding
   implicit none

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quoit_exec.c - in the place of quoit-exec: a device's executor that lies when it is told to
+ * quoit_exec.c - a false quoit-exec: a device's executor that lies when it is told to
  *
- * lies.h says how.  The rings and the first socket are handled as the true one does it.
+ * lies.h lists the lies.  The rings and the first socket work as in the true one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "exec/channel.h"
 #include "lies.h"
 
-/* One that is to be answered after its successor. */
+/* A request that is to be answered after the next one. */
 static struct {
 	struct channel *channel;
 	struct quoit_exec_request q;
@@ -43,7 +43,7 @@ static void tell_of_device(struct quoit_exec_hello *h, enum lie lie)
 		h->device.name[1] = '\033';
 }
 
-/* With two at most. */
+/* With at most two descriptors. */
 static int send_descriptors(int socket, void *bytes, size_t size, unsigned count)
 {
 	const int fds[] = {STDERR_FILENO, STDERR_FILENO};
@@ -137,7 +137,7 @@ static void say_running(struct channels *all, uint64_t name)
 	__atomic_store_n(&all->words->running[5], name, __ATOMIC_RELAXED);
 }
 
-/* Small numbers and large ones, over all that quoitd reads. */
+/* Write small and large numbers over all words that quoitd reads. */
 static _Noreturn void scribble(struct channels *all)
 {
 	size_t words = (sizeof *all->words + all->count * sizeof *all->channel[0].exec) / 4;
@@ -151,7 +151,7 @@ static _Noreturn void scribble(struct channels *all)
 	}
 }
 
-/* Of the calls that a device's process makes for all: each may take as long as a job. */
+/* Use the ids of calls that a device's process makes for all: each may take as long as a job. */
 static _Noreturn void run_anew(struct channels *all, uint32_t channel)
 {
 	for (uint32_t n = 0;; n++) {
@@ -167,7 +167,7 @@ static _Noreturn void die_of(struct channels *all, int32_t fault, uint64_t culpr
 	_exit(1);
 }
 
-/* What is said or done instead of an answer; false: an answer is due all the same. */
+/* Do or say this lie instead of answering; false: an answer is due all the same. */
 static bool act(struct channels *all, struct channel *c, const struct quoit_exec_request *q,
 		enum lie lie)
 {
@@ -204,7 +204,7 @@ static bool act(struct channels *all, struct channel *c, const struct quoit_exec
 	case LIE_LOST:
 		die_of(all, -QUOIT_EDEVLOST, channel_name(index, q->id));
 	case LIE_WHY:
-		memset(all->words->why, 'w', sizeof all->words->why); /* without an end */
+		memset(all->words->why, 'w', sizeof all->words->why); /* without a NUL at the end */
 		memcpy(all->words->why, "\n\033[2J", 5);
 		_exit(1);
 	case LIE_SCRIBBLE:

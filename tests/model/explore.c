@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore.c - the shipped ring.h under every schedule.
+ * explore.c - run the shipped ring.h under every schedule.
  *
- * Usage: explore [-v] [scenario...]; -v prints the schedule of a failure.
- * Exit status: 0 all hold, 1 one fails, 2 no such scenario.
+ * Usage: explore [-v] [scenario...]; -v prints the schedule of a failure.  Exit status: 0: all
+ * hold; 1: one fails; 2: there is no such scenario.
  */
 #include <inttypes.h>
 #include <stdio.h>

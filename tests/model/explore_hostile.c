@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* explore_hostile.c - one side of the ring against a peer that stores anything at any time */
+/* explore_hostile.c - run one side of the ring against a peer that stores anything at any time */
 #include "explore_ring.h"
 
 /* ---- a hostile producer: any tail, any slot, at any load ---- */
 
 #define POLLS 3u
-#define GOOD  1u /* a slot's first word is this, or it is refused */
+#define GOOD  1u /* a slot's first word must be this, or the slot is refused */
 
 void share_hostile_producer(void)
 {
@@ -23,7 +23,10 @@ void share_hostile_producer(void)
 		explore_share_hostile(&ring_slots[s][0], words, 2, "slot");
 }
 
-/* Any tail's line, too: one item, another one, none, with a tail that fits it or not. */
+/*
+ * The tail's line can have anything, too: one item, another one, none, with a tail that fits or
+ * not.
+ */
 void share_hostile_line(void)
 {
 #define LINE(tail, first) ((uint64_t)(uint32_t)(tail) << 32 | (uint32_t)(first))
@@ -56,7 +59,9 @@ static void use_one(uint32_t index)
 	explore_check(copy[0] == GOOD, "what is used is not what was checked");
 }
 
-/* One word of it: what is believed carries a tail that was there, and only its first word counts.
+/*
+ * Only its first word counts here.  A carried item that is believed must come with a tail that was
+ * there.
  */
 static bool use_carried(struct quoit_consumer *c, uint32_t n)
 {
@@ -68,7 +73,7 @@ static bool use_carried(struct quoit_consumer *c, uint32_t n)
 	return true;
 }
 
-/* False: the producer lies, and is to be disconnected. */
+/* False: the producer lies, and must be disconnected. */
 static bool poll_hostile(struct quoit_consumer *c)
 {
 	uint32_t n = quoit_ring_peek(c);
@@ -135,7 +140,7 @@ static bool has_credit(const struct quoit_producer *p, uint32_t in_flight)
 #endif
 }
 
-/* The daemon posts at any time what it accepted at any time before. */
+/* The daemon posts at any time jobs that it accepted at any time before. */
 void complete_hostile(void)
 {
 	struct quoit_producer p = producer_at_first();
@@ -162,7 +167,7 @@ void complete_hostile(void)
 	}
 }
 
-/* A producer that reserves all it can may not be told that unpublished slots are free. */
+/* A producer that reserves all it can must not be told that unpublished slots are free. */
 void reserve_hostile(void)
 {
 	struct quoit_producer p = producer_at_first();

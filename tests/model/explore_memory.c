@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore_memory.c - shared words as C11 lets threads see them */
+/* explore_memory.c - let threads see shared words as C11 allows */
 #include "explore_memory.h"
 
 #include <assert.h>
@@ -64,7 +64,7 @@ static struct explore_word *word_at(const void *address)
 
 #define HALF_BITS 32
 
-/* Where it is a word's upper half, *ret_shift is how far its value lies up in it. */
+/* If the address is a word's upper half, *ret_shift says how far up its value lies. */
 static struct explore_word *word_or_half_at(const void *address, unsigned *ret_shift)
 {
 	struct explore_word *w = word_find(address);
@@ -83,7 +83,7 @@ static void view_join(struct explore_view *to, const struct explore_view *from)
 			to->clock[i] = from->clock[i];
 }
 
-/* The store that this load sees: one of those that it may see, or the newest of a slot. */
+/* The store that this load sees: any that it may see; for a slot, the newest. */
 static uint8_t word_pick(const struct explore_word *w, uint8_t oldest)
 {
 	uint8_t newest = w->stores - 1;

@@ -31,11 +31,11 @@
 #include <quoit/ring.h>
 
 #define ENTRIES 2u
-#define WORDS   2u               /* of a slot: two, so that a torn one shows */
+#define WORDS   2u               /* words of a slot: two, so that a torn slot shows */
 #define ITEMS   4u               /* each slot is used twice */
 #define FIRST   (UINT32_MAX - 1) /* indices wrap after two items */
 
-/* The shared words; explore_memory.h holds their values, these are only addresses. */
+/* The shared words: only addresses, since explore_memory.h holds their values. */
 extern uint32_t ring_tail, ring_head;
 extern uint64_t ring_slots[ENTRIES][WORDS];
 extern uint64_t ring_line[WORDS];
@@ -55,7 +55,7 @@ void consume_futex(void);
 void consume_descriptor(void);
 void consume_until_dead(void);
 
-/* The same where the tail has a line, which carries single items. */
+/* The same with a tail that has a line, which carries single items. */
 void share_line(void);
 void produce_line(void);
 void produce_line_bell(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore_sched.c - coroutines, and a search over all of their schedules */
+/* explore_sched.c - coroutines, and a search over all their schedules */
 #include "explore_sched.h"
 
 #include <stdarg.h>
@@ -12,13 +12,13 @@
 
 #define STACK_BYTES 8192
 #define MAX_DEPTH   4096      /* choices on one path */
-#define SEEN_SLOTS  (1 << 22) /* of the hash set; full at three quarters */
+#define SEEN_SLOTS  (1 << 22) /* of the hash set, which is full at three quarters */
 #define LOG_LINES   512
 #define LOG_WIDTH   96
 
 enum thread_state {
 	THREAD_READY,
-	THREAD_CHOOSES,     /* wants one of `alternatives` */
+	THREAD_CHOOSES,     /* it wants one of `alternatives` */
 	THREAD_WAITS_BELL,  /* until the socket is readable */
 	THREAD_WAITS_FUTEX, /* until woken */
 	THREAD_DONE,
@@ -34,7 +34,7 @@ struct thread {
 	_Alignas(16) char stack[STACK_BYTES];
 };
 
-/* Everything that a step can change: copied to go on, copied back to try another way. */
+/* Everything that a step can change: it is copied to go on, and copied back to try another way. */
 struct world {
 	struct explore_memory memory;
 	struct thread thread[EXPLORE_THREADS];
@@ -51,7 +51,7 @@ struct node {
 static struct world world;
 struct explore_memory *explore_memory = &world.memory;
 
-/* Not part of a state: the same on every path, or meaningful only during one step. */
+/* Not part of a state: either the same on every path, or meaningful only during one step. */
 static const struct explore_scenario *scenario;
 static struct explore_result *result;
 static ucontext_t scheduler;
@@ -60,12 +60,9 @@ static uint32_t chosen;
 static uint64_t *seen;
 static char log_text[LOG_LINES][LOG_WIDTH];
 
-/* ---- what threads call ---- */
+/* ---- called by threads ---- */
 
-/*
- * Nothing in this frame is needed after the switch, so a state's live stack
- * starts above it.
- */
+/* Nothing in this frame is needed after the switch, so a state's live stack starts above it. */
 static __attribute__((noinline)) void thread_yield(enum thread_state state)
 {
 	world.thread[self].state = state;
@@ -199,7 +196,7 @@ static uint64_t world_hash(void)
 		hash = hash_bytes(hash, &t->context, sizeof(t->context));
 		hash = hash_bytes(hash, t->live, (size_t)(t->stack + STACK_BYTES - t->live));
 	}
-	return hash | 1; /* zero is an empty place of the set */
+	return hash | 1; /* zero marks an empty place of the set */
 }
 
 /* True if this state is new. */
@@ -236,7 +233,7 @@ static bool can_kill(void)
 	return scenario->mortal && world.thread[0].state < THREAD_DONE;
 }
 
-/* Between steps the ways on are the threads that can run, then death. */
+/* Between two steps the alternatives are the threads that can run, then death. */
 static uint32_t count_alternatives(void)
 {
 	int chooser = thread_that_chooses();
@@ -299,7 +296,7 @@ static void take_alternative(uint32_t which)
 	world.thread[0].state = THREAD_DEAD;
 }
 
-/* Nobody can go on: that is right only if everybody has come to an end. */
+/* No thread can go on: that is right only if all have come to their ends. */
 static void check_end(void)
 {
 	for (int i = 0; i < EXPLORE_THREADS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explore_transfer.c - one side to the other: every item once, whole, in order, no wake lost */
+/* explore_transfer.c - hand items over: every item once, whole, in order, and no wake-up is lost */
 #include "explore_ring.h"
 
 #ifdef SLEEP_UNASKED
@@ -20,7 +20,7 @@ uint64_t ring_line[WORDS];
 
 static uint32_t need_wake, arm;
 
-/* A transfer of so many items, by a tail that has a line or by one that has none. */
+/* A transfer of this many items, with or without a line of the tail. */
 struct use {
 	bool line;
 	uint32_t items;
@@ -28,7 +28,8 @@ struct use {
 
 static const struct use plain = {false, ITEMS};
 static const struct use line = {true, ITEMS};
-static const struct use line_asleep = {true, ITEMS - 1}; /* one more has ten times the states */
+/* one item more has ten times the states */
+static const struct use line_asleep = {true, ITEMS - 1};
 
 static struct quoit_producer producer_of(const struct use *u)
 {
@@ -98,7 +99,7 @@ static void slot_fill(uint32_t index)
 		explore_put(&ring_slots[index % ENTRIES][w], index, EXPLORE_PLAIN);
 }
 
-/* In flushes of one or two, as `submit` does it. */
+/* Publish one or two items at a time by `submit`. */
 static void produce(void (*submit)(struct quoit_producer *), const struct use *u)
 {
 	struct quoit_producer p = producer_of(u);
@@ -147,7 +148,7 @@ static void take(struct quoit_consumer *c, uint32_t n)
 #endif
 }
 
-/* One alone out of the tail's line, if it is there. */
+/* Take a single item out of the tail's line, if it is there. */
 static bool take_carried(struct quoit_consumer *c, uint32_t n, const struct use *u)
 {
 	uint64_t copy[WORDS];
@@ -159,7 +160,7 @@ static bool take_carried(struct quoit_consumer *c, uint32_t n, const struct use 
 	return true;
 }
 
-/* `idle` is what to do when there is nothing. */
+/* `idle` is called when there is no item. */
 static void consume(void (*idle)(struct quoit_consumer *), const struct use *u)
 {
 	struct quoit_consumer c = consumer_of(u);
@@ -179,7 +180,7 @@ static void submit_plain(struct quoit_producer *p)
 	quoit_ring_submit(p);
 }
 
-/* One alone is carried; its words are equal, so that either's slot will do. */
+/* A single item is carried; its two words are equal, so a slot of either kind will do. */
 static bool submit_wake(struct quoit_producer *p)
 {
 	uint64_t item[WORDS] = {p->published, p->published};
@@ -209,7 +210,7 @@ static void submit_futex(struct quoit_producer *p)
 		explore_futex_wake();
 }
 
-/* The daemon posts to a client that may sleep on the tail or in an epoll of its own. */
+/* The daemon posts to a client that may sleep on the tail or in its own epoll. */
 static void submit_descriptor(struct quoit_producer *p)
 {
 	submit_futex(p);
@@ -222,7 +223,7 @@ static void idle_spin(struct quoit_consumer *c)
 	(void)c;
 }
 
-/* Sleep on the socket; the byte is drained before the tail is looked at again. */
+/* Sleep on the socket; drain the byte before looking at the tail again. */
 static void sleep_on_bell(struct quoit_consumer *c, uint32_t *flag)
 {
 	if (quoit_ring_sleep(c, flag) || !ASKED) {
@@ -243,7 +244,7 @@ static void idle_bell(struct quoit_consumer *c)
 	sleep_on_bell(c, &need_wake);
 }
 
-/* A client in an epoll of its own. */
+/* A client in its own epoll. */
 static void idle_descriptor(struct quoit_consumer *c)
 {
 	sleep_on_bell(c, &arm);
@@ -344,7 +345,7 @@ void consume_line_descriptor(void)
 	consume(idle_descriptor, &line_asleep);
 }
 
-/* ---- the producer dies: what was handed over is a prefix, and there is an end to it ---- */
+/* ---- the producer dies: the consumer gets a prefix, and then comes to an end ---- */
 
 static void take_until_dead(const struct use *u)
 {

@@ -23,7 +23,7 @@
 
 /* The daemon's private words. */
 byte head, tail;    /* of the SQ, of the CQ */
-byte seen_head;     /* of the CQ: the last one believed */
+byte seen_head;     /* the last CQ head that was believed */
 byte in_flight;
 bool killed;
 
@@ -69,7 +69,7 @@ inline fetch_one()
 		load_sqe(value);
 #endif
 		assert(VALID(value))
-	:: else /* completed with an error, which takes a credit as well */
+	:: else /* complete it with an error, which takes a credit, too */
 	fi;
 	head = (head + 1) & 7;
 	in_flight++;

@@ -61,7 +61,7 @@ inline send_byte()
 	fi
 }
 
-/* Once for each sleep: not again while something that it was rung for has not been fetched. */
+/* Once for each sleep: not again while a job that it was rung for has not been fetched. */
 inline kick()
 {
 	if
@@ -78,7 +78,7 @@ inline kick()
 	fi
 }
 
-/* Who reaps has submitted nothing that the head would tell of. */
+/* A client that reaps has submitted nothing, so the head does not tell whether it rang. */
 inline kick_always()
 {
 	if
@@ -186,7 +186,7 @@ proctype client()
 	od
 }
 
-/* Copy what there is and what there are credits for, give the slots back, complete. */
+/* Copy the jobs for which there are credits, give their slots back, and complete them. */
 inline serve()
 {
 	i = 0;
@@ -215,7 +215,7 @@ inline serve()
 	fi
 }
 
-/* What the daemon looks at again when the flag is up. */
+/* The daemon looks at this again when the flag is up. */
 #if defined(NO_RECHECK)
 #define WORK false
 #elif defined(STARVED_SLEEP)
@@ -267,7 +267,7 @@ proctype daemon()
 #ifdef STARVED_SLEEP
 	   :: !n || !credits -> sleep()
 #else
-	   :: n && !credits /* look again: the client's reaping wakes nobody */
+	   :: n && !credits /* look again, since the client's reaping rings no bell */
 	   :: !n -> sleep()
 #endif
 	   fi

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh - verify the ring: Spin models, and the shipped ring.h under every schedule.
+# run.sh - verify the ring: Spin models, and the shipped ring.h under every schedule
 #
-# Usage: run.sh; one line per check, then "N passed, N failed, N skipped".  Exit
-# status 1 if one failed.  CC is the compiler; TMPDIR holds what is built, and is
-# left as it was.
+# Usage: run.sh.  It prints one line per check, then "N passed, N failed, N skipped".  Exit status
+# 1: one failed.  CC is the compiler; TMPDIR holds the builds, and is left as it was.
 #
-# Each seeded mistake is a check of its own: it passes when the mistake is found.
-# A check that cannot fail is no check.
+# Each seeded mistake is a check of its own, which passes when the mistake is found: a check that
+# cannot fail proves nothing.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -141,7 +140,7 @@ mutate() {
 	esac
 }
 
-# Spin's word on a model, in the current folder: "holds", "fails", or why there is none.
+# Spin's verdict on a model in the current folder: "holds", "fails", or why there is none.
 spin_verdict() {
 	model=$1
 	shift
@@ -175,7 +174,7 @@ explore_verdict() {
 	esac
 }
 
-# One check, in a folder of its own.
+# Run one check in a folder of its own.
 check_one() {
 	kind=$1
 	what=$2

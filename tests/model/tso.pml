@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tso.pml - memory as x86 shows it: each process stores into a FIFO of its own,
- * which drains into memory at any later time.
+ * tso.pml - memory as x86 shows it: each process stores into a FIFO of its own, which drains into
+ * memory at any later time.
  *
- * A load reads memory and not the own FIFO: in these models nobody loads a word
- * that he himself stores.  A sequentially consistent store is a store and a
- * drain.  System calls drain nothing here, though the kernel's do: what passes
- * does not lean on them.
+ * A load reads memory and not the process's own FIFO: in these models no process loads a word that
+ * it stores itself.  A sequentially consistent store is a store and a drain.  System calls drain
+ * nothing here, though the kernel's do, so a model that passes does not rely on that.
  *
  * The including model defines WORDS, how many words of memory there are.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fail_calls.c - preloaded into quoitd: the Nth allocation or system call fails
+ * fail_calls.c - preloaded into quoitd: let the Nth allocation or system call fail
  *
- * Only calls that quoitd itself makes count, not those within libraries: what a library
- * does with a failure is not ours to answer for.
+ * Only calls that quoitd itself makes count.  Calls within libraries do not, since Quoit is not
+ * responsible for a library's reaction.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,10 +39,10 @@
 #define SO_PEERPIDFD 77
 #endif
 
-static struct fail_plan *plan; /* NULL: let everything pass */
+static struct fail_plan *plan; /* NULL: all calls pass */
 static uintptr_t code_begin, code_end;
 
-/* The program itself comes first. */
+/* The program itself is the first object. */
 static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
@@ -71,7 +71,7 @@ __attribute__((constructor)) static void find_plan(void)
 	(void)dl_iterate_phdr(find_code, NULL);
 	if (map != MAP_FAILED)
 		plan = map;
-	(void)unsetenv("FAIL_CALLS"); /* it is not for the programs that quoitd starts */
+	(void)unsetenv("FAIL_CALLS"); /* for quoitd, not for the programs that it starts */
 }
 
 static const struct {
@@ -86,7 +86,7 @@ static const struct {
 #undef ANSWER
 };
 
-/* And then errno says why. */
+/* If so, errno says why. */
 static bool fails(enum fail_call call, const void *caller)
 {
 	bool sticky = plan && atomic_load(&plan->sticky);
@@ -107,7 +107,7 @@ static bool fails(enum fail_call call, const void *caller)
 	return true;
 }
 
-/* NAME(ARGUMENTS) fails with BAD and its errno, or does what the real one does. */
+/* NAME(ARGUMENTS) fails with BAD and its errno, or calls the real function. */
 #define INTERPOSE(type, name, parameters, arguments, bad)                                          \
 	type name parameters                                                                       \
 	{                                                                                          \
@@ -186,7 +186,7 @@ INTERPOSE(int, io_uring_register_buffers_update_tag,
 	  (ring, first, parts, tags, count), -errno)
 INTERPOSE(int, io_uring_submit, (struct io_uring * ring), (ring), -errno)
 
-/* Who the peer is has been noted long before; only a descriptor of it may be lacking. */
+/* quoitd has read the peer's credentials long before; only a descriptor of the peer can fail. */
 int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 {
 	static int (*next)(int, int, int, void *, socklen_t *);
@@ -206,7 +206,7 @@ static bool is_eventfd(int fd)
 	return readlink(path, name, sizeof name - 1) > 0 && !strcmp(name, "anon_inode:[eventfd]");
 }
 
-/* An eventfd takes whatever is added, until that were 2^64. */
+/* An eventfd takes every value until its counter would reach 2^64. */
 ssize_t write(int fd, const void *bytes, size_t size)
 {
 	static ssize_t (*next)(int, const void *, size_t);
@@ -219,7 +219,7 @@ ssize_t write(int fd, const void *bytes, size_t size)
 	return next(fd, bytes, size);
 }
 
-/* Which of ours a system call without a function is; FAIL_NR: none. */
+/* Our number of a system call that has no function; FAIL_NR: none. */
 static enum fail_call number_of(long number, const long argument[6])
 {
 	switch (number) {
@@ -252,7 +252,7 @@ long syscall(long number, ...)
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* Taking something out needs nothing that could be lacking: it never fails. */
+/* To remove an entry needs no resources, so it never fails. */
 int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	static int (*next)(int, int, int, struct epoll_event *);
@@ -264,7 +264,7 @@ int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	return next(epoll, op, fd, event);
 }
 
-/* The three with arguments that may be missing; whatever is there is passed on. */
+/* Three calls with optional arguments, which are passed on if they are there. */
 #define INTERPOSE_VARIADIC(name, parameters, last, rest, arguments)                                \
 	int name parameters                                                                        \
 	{                                                                                          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile.c - a module that turns on quoitd with all that quoit-exec has of it */
+/* hostile.c - a module that attacks quoitd with all that quoit-exec has of quoitd */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static void nap(int64_t milliseconds)
 		;
 }
 
-/* Not to be found where quoitd looks for it: in the group that it leads. */
+/* Leave the process group that it leads, where quoitd looks for it. */
 static void *leave_group(void *arg)
 {
 	(void)arg;
@@ -31,7 +31,7 @@ static void *leave_group(void *arg)
 	return NULL;
 }
 
-/* Neither dead nor at work on anything. */
+/* Stop the process: it is neither dead nor at work. */
 static void *stop_soon(void *arg)
 {
 	(void)arg;
@@ -68,7 +68,7 @@ static uint32_t *find_answers(size_t *ret_words)
 	return found;
 }
 
-/* Small numbers and large ones, everywhere, for ever. */
+/* Write small and large numbers everywhere, for ever. */
 static void *scribble(void *arg)
 {
 	uint64_t random = (uint64_t)getpid();
@@ -84,7 +84,7 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
-/* sqe.arg: which of these; scalar[0]: milliseconds before the job ends. */
+/* sqe.arg: the attack; scalar[0]: milliseconds before the job ends. */
 static int turn(void *state, struct quoit_exec_call *c)
 {
 	static void *(*const ways[])(void *) = {NULL, leave_group, stop_soon, ring_bells, scribble};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rude_blas.c - a BLAS that takes its process over as soon as it is loaded: no module, but a test's
- */
+/* rude_blas.c - a BLAS, not a module: it changes its process as soon as it is loaded, for a test */
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #define FLUSH_TO_ZERO 0x8040u
 
-/* As OpenMP with OMP_PROC_BIND, and as some numerical libraries. */
+/* OpenMP with OMP_PROC_BIND does this, and so do some numerical libraries. */
 __attribute__((constructor)) static void take_over(void)
 {
 	static const char *const traps[] = {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY",
@@ -39,7 +38,7 @@ void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, co
 void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a,
 		 int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
-/* Products that nobody looks at. */
+/* Products; their results are not used. */
 void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
 		 int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {

@@ -59,7 +59,7 @@ static int axpy(void *state, struct quoit_exec_call *c)
 	return 0;
 }
 
-/* out[l] = (x[l - 1] + 2 x[l] + x[l + 1]) / 4 in the last dim; the ends stay as they are */
+/* out[l] = (x[l - 1] + 2 x[l] + x[l + 1]) / 4 in the last dim; the ends stay unchanged */
 static int smooth(void *state, struct quoit_exec_call *c)
 {
 	const struct quoit_exec_tensor *out = &c->tensor[0], *x = &c->tensor[1];
@@ -89,7 +89,7 @@ static void nap(int64_t milliseconds)
 		;
 }
 
-/* Until there is no memory left for us. */
+/* Allocate until this process has no memory left. */
 static void leak(void)
 {
 	const size_t size = 1 << 20;
@@ -117,12 +117,12 @@ static int misbehave(void *state, struct quoit_exec_call *c)
 	case 3: /* loop */
 		for (;;)
 			nap(1000);
-	case 4: /* close every descriptor, the sockets to quoitd too, and stay */
+	case 4: /* close every descriptor, also the sockets to quoitd, and stay */
 		for (int fd = 3; fd < 256; fd++)
 			(void)close(fd);
 		for (;;)
 			nap(1000);
-	case 5: /* leak, without end */
+	case 5: /* leak for ever */
 		leak();
 		break;
 	default:
@@ -136,7 +136,7 @@ static int misbehave(void *state, struct quoit_exec_call *c)
 	return 0;
 }
 
-/* QUOIT_SAMPLE_INIT: a test has the module refuse to start, or die while it does. */
+/* QUOIT_SAMPLE_INIT: a test makes the module refuse to start, or die in its start. */
 static int init(void **ret_state)
 {
 	const char *how = getenv("QUOIT_SAMPLE_INIT");

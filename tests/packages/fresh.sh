@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fresh.sh - in the guest: packages on a fresh machine, as its administrator and its users see them
+# fresh.sh - in the guest: test packages on a fresh machine, as its administrator and its users see
+# them
 cd /payload || exit 1
 . guest/life.sh
 try 'the packages are installed: user, socket, no service yet' first_install

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# life.sh - in the guest: what happens to packages, from a first installation to what a purge leaves
+# life.sh - in the guest: test packages from the first installation to a purge
 #
-# newer/ of the payload are the packages, older/ those of another version.  Lines of the report are those of tests/vm.
+# newer/ of the payload has the packages, older/ those of another version.  The report has the form
+# of tests/vm.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive
 exec </dev/null 3>/payload/report
 . guest/library.sh
@@ -13,13 +14,14 @@ mkdir -p $work
 await 60 sh -c 'systemctl is-system-running | grep -v starting'
 conf=$etc/quoitd.conf
 packages='quoitd quoit-tools libquoit-dev libquoit0'
-# Documentation is installed, too.
+# Install documentation, too.
 rm -f /etc/dpkg/dpkg.cfg.d/*
 for user in alice bob carol eve; do
 	useradd --create-home --shell /bin/sh $user
 done
 
-# What others leave as they work: logs, caches, backups of the list of users, dpkg's and systemd's own notes.
+# Leave out files of other programs: logs, caches, backups of the list of users, dpkg's and
+# systemd's own notes.
 files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /payload -o -path /run/quoit-tests \
 		-o -path /var/log -o -path /var/cache -o -path /var/lib/dpkg -o -path /home \
@@ -59,7 +61,7 @@ first_install() {
 	quoitd --check-config --config=$conf
 }
 
-# As its user writes it: nothing but what pkg-config says.
+# As a user writes it, only with the flags of pkg-config.
 compile_and_run() {
 	cp /payload/hello.c /home/alice/
 	as alice sh -ec 'cd; gcc -std=c17 -Wall -Wextra -Werror hello.c $(pkg-config --cflags --libs libquoit) -o hello'
@@ -94,7 +96,7 @@ manual_and_completion() {
 	[ -e /usr/share/zsh/site-functions/_quoit ]
 }
 
-# A client with a session is told that it has ended, and finds the new quoitd.
+# A client with a session hears that it has ended, and finds the new quoitd.
 upgrade() {
 	echo '# kept' >>$conf
 	begin staying 1 alice stay
@@ -112,7 +114,7 @@ upgrade() {
 	fails sh -c 'ls /proc/*/exe -l 2>/dev/null | grep "quoit.*(deleted)"'
 }
 
-# What does not run is not started by an upgrade.
+# An upgrade does not start a service that does not run.
 upgrade_at_rest() {
 	systemctl stop quoitd.service
 	install_all newer
@@ -120,7 +122,7 @@ upgrade_at_rest() {
 	fails systemctl is-active quoitd.service
 }
 
-# One whose new quoitd could not start leaves the old one at work, and says so.
+# If the new quoitd could not start, the upgrade leaves the old one at work, and says so.
 upgrade_of_no_sense() {
 	systemctl start quoitd.service
 	was=$(property MainPID)

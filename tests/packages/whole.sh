@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# whole.sh - in the guest: the whole life of the packages
+# whole.sh - in the guest: test the whole life of the packages
 cd /payload || exit 1
 . guest/life.sh
 try 'an older version is installed: user, socket, no service yet' first_install

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# code.awk - what a page shows as code, one piece a line: spans, and the lines of blocks that can be commands
+# code.awk - print what a page shows as code, one piece a line: spans, and the lines of blocks that can be commands
 /^```/ { block = block ? "" : $0; next }
 block ~ /^```(c|cuda|ini|text)/ || block == "```console" && ! /^\$ / { next }
 block || /^    / { print; next }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# matches.awk - is a text as a page shows it?  awk -v shown=FILE -v found=FILE -f matches.awk
+# matches.awk - does a text match what a page shows?  awk -v shown=FILE -v found=FILE -f matches.awk
 #
-# "..." in what is shown stands for anything, also for nothing and for many lines.
+# "..." in what the page shows matches any text: none, a part of a line, or many lines.
 function content(file,   text, line) {
 	while ((getline line <file) > 0)
 		text = text line "\n"

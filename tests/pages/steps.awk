@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# steps.awk - take a page apart into what a reader does, one after the other
+# steps.awk - split a page into the steps that a reader takes, in their order
 #
 # awk -v dir=DIR -f steps.awk PAGE makes DIR/NNN.file (first line: its name), DIR/NNN.command with
-# DIR/NNN.expected, and DIR/unknown with each block that nothing could be made of.
+# DIR/NNN.expected, and DIR/unknown with each block of an unknown kind.
 #
 # ```c NAME     the reader saves this as NAME, likewise cuda and ini; a second block of that name is appended
-# ```console    lines with "$ " are commands, "> " goes on with one; the others are what it prints
-# ```sh         commands of a machine's administrator, which vm/systemd.sh and packages.sh give: not done here
-# ```text       a screen, to be looked at
+# ```console    lines with "$ " are commands, "> " continues one; the other lines are its output
+# ```sh         commands of a machine's administrator, which vm/systemd.sh and packages.sh run: skipped here
+# ```text       a screen; not checked
 function step(suffix) {
 	return sprintf("%s/%03d.%s", dir, ++count, suffix)
 }

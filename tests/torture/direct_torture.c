@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * direct_torture.c - GPU-direct rings between three threads: one puts requests in, one consumes
- * them on a soft device, one starts the consumer and tells it to leave at any moment
+ * them on a soft device, and one starts the consumer and tells it to leave at any moment
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,21 +18,21 @@
 #include "stage.h"
 
 #define RINGS    2u
-#define ALARM_MS 10000 /* a request that nobody does for so long was forgotten */
+#define ALARM_MS 10000 /* a request that is not done after this time was forgotten */
 
 static const struct quoit_device_driver *const soft = &soft_device_driver;
 
-/* Who puts requests into a ring, and the number that these change. */
+/* The producer of a ring, and the number that its requests change. */
 struct party {
 	struct quoit_producer producer;
 	uint64_t address;
-	uint64_t count;    /* of requests to be put in */
-	uint64_t expected; /* the number, then */
+	uint64_t count;    /* number of requests */
+	uint64_t expected; /* the number after all requests */
 	uint64_t seed;
 	bool told;          /* its consumer was told to leave */
-	_Atomic bool bell;  /* rung by the producer */
-	_Atomic bool lied;  /* the head was where it cannot be */
-	_Atomic bool ended; /* all is put in */
+	_Atomic bool bell;  /* set by the producer */
+	_Atomic bool lied;  /* the head was impossible */
+	_Atomic bool ended; /* all requests are put in */
 };
 
 static struct quoit_direct_requests all_requests[RINGS];
@@ -46,9 +46,9 @@ static uint32_t draw(uint64_t *seed, uint32_t below)
 	return (uint32_t)(*seed >> 33) % below;
 }
 
-/* ---- who puts requests in: a reactor ---- */
+/* ---- the producer: a reactor ---- */
 
-/* x = 3 x, then x = x + i: what was done twice, not at all or in another order shows. */
+/* x = 3 x, then x = x + i: a request that was run twice, not at all or out of order shows. */
 static void fill(struct party *p, uint32_t slot, uint64_t i)
 {
 	struct quoit_device_tensor t = {.data = p->address,
@@ -65,7 +65,7 @@ static void fill(struct party *p, uint32_t slot, uint64_t i)
 	p->expected = odd ? p->expected + i : p->expected * 3;
 }
 
-/* Mostly at once; sometimes after so long that the consumer has left by itself. */
+/* Usually go on at once; sometimes wait until the consumer has left by itself. */
 static void dawdle(struct party *p)
 {
 	if (draw(&p->seed, 100) == 0)
@@ -88,7 +88,10 @@ static bool has_room(struct party *p)
 	return quoit_ring_space(&p->producer);
 }
 
-/* As a program that waits for each of its jobs: nothing that comes later rings for these. */
+/*
+ * Wait for the end, like a program that waits for each of its jobs: no later request rings the
+ * bell.
+ */
 static void see_end(struct party *p)
 {
 	while (!has_trouble(p) && p->producer.cached_head != p->producer.next) {
@@ -119,7 +122,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* ---- who starts consumers: the launcher ---- */
+/* ---- the starter of consumers: the launcher ---- */
 
 static bool has_requests(unsigned i)
 {
@@ -144,8 +147,8 @@ static void start(struct stage *s, struct quoit_device *d, unsigned i)
 }
 
 /*
- * What one leaves behind that was told to go is looked for.  One that went by itself is started by
- * the bell alone, so that a bell that is not rung is missed.
+ * Look for requests that a consumer left behind which was told to go.  After a consumer that went
+ * by itself only the bell starts the next one, so that a bell that is not rung is noticed.
  */
 static bool look_after(struct stage *s, struct quoit_device *d, unsigned i, uint64_t *seed)
 {
@@ -196,7 +199,7 @@ static struct quoit_device *open_device(struct stage *s)
 	return d;
 }
 
-/* By a stream: the rings are not asked about themselves. */
+/* Run it by a stream; the rings themselves are not asked. */
 static void run_on(struct stage *s, struct quoit_device *d, struct quoit_device_stream *stream,
 		   uint64_t address, void *host, bool out)
 {
@@ -231,7 +234,7 @@ static void requests_are_done_once_and_in_order(struct stage *s)
 		CHECK(s, soft->memory_new(d, 8, &p->address) == 0);
 		run_on(s, d, stream, p->address, NULL, false);
 	}
-	for (unsigned i = 0; i < RINGS; i++) { /* beside a consumer nothing is made */
+	for (unsigned i = 0; i < RINGS; i++) { /* nothing is created while a consumer is there */
 		struct party *p = &party[i];
 
 		quoit_producer_init(&p->producer, &all_requests[i].tail, &all_words[i].head,

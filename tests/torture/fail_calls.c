@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fail_calls.c - allocations and system calls of quoitd fail, one after the other
+ * fail_calls.c - let allocations and system calls of quoitd fail, one after the other
  *
- * Those of fail_plan.h, while it starts, and while a client has a session, with a module and a
- * device beside it.  The long form tries every call with each of its errnos, the short one a few
- * of each function in a session, and some of the start.
+ * It uses the calls of fail_plan.h, during quoitd's start, and while a client has a session, with a
+ * module and a device.  The long form tries every call with each of its errnos; the short form
+ * tries a few of each function in a session, and some of the start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "fail_attempt.h"
 #include "fail_script.h"
 
-/* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
+/* The allocator's caches may keep this; a sanitizer's own memory is not quoitd's. */
 #ifdef QUOIT_SANITIZE
 #define SLACK UINT64_MAX / 2
 #else
@@ -53,13 +53,13 @@ static uint64_t departures(const struct stage *s)
 	       stage_count(s, QUOIT_DAEMON_REFUSED_CONNECTIONS);
 }
 
-/* Sessions come back after their connections. */
+/* A session goes a moment after its connection. */
 static void await_departure(const struct stage *s, uint64_t before)
 {
 	for (unsigned ms = 0; ms < 60000; ms++) {
 		if (departures(s) > before && stage_count(s, QUOIT_DAEMON_SESSIONS_CLOSED) + 1 ==
 						      stage_count(s, QUOIT_DAEMON_SESSIONS_OPENED))
-			return; /* the canary's is open */
+			return; /* the canary's session stays */
 		usleep(1000);
 	}
 }
@@ -69,7 +69,10 @@ static void await_departure(const struct stage *s, uint64_t before)
 static void check_failure(struct stage *s, const struct script *p, int err, uint64_t nth)
 {
 	char text[80];
-	/* If nothing can be sent, the reason cannot; nor does it pass what cannot be read. */
+	/*
+	 * If nothing can be sent, the reason cannot be, either; quoitd also sends none if it cannot
+	 * read.
+	 */
 	bool mute = attempt_plan()->calls == FAIL_BIT(FAIL_sendmsg) ||
 		    attempt_plan()->calls == FAIL_BIT(FAIL_recvmsg);
 	bool silent = err == -ECONNRESET && !p->text[0] && !mute;
@@ -78,7 +81,7 @@ static void check_failure(struct stage *s, const struct script *p, int err, uint
 		printf("  %s: %d %s\n", attempt_text(nth, text, sizeof text), err, p->text);
 }
 
-/* That the client has gone is news that can fail to be read, too. */
+/* quoitd may also fail to read that the client has gone. */
 static void correct_departure(const struct stage *s, struct script *p, uint64_t shortages)
 {
 	if (attempt_plan()->failed && attempt_plan()->last == FAIL_recvmsg &&
@@ -101,13 +104,13 @@ static void check_return(struct stage *s, const struct census *before, uint64_t 
 	CHECK(s, false);
 }
 
-/* Executors are told by sendmsg, too: their jobs wait for as long as they cannot be. */
+/* Executors hear by sendmsg, too: their jobs wait while it fails. */
 static struct script script_for(uint64_t calls)
 {
 	return (struct script){.alone = calls == FAIL_BIT(FAIL_sendmsg)};
 }
 
-/* One client while the Nth call fails, and a fresh one afterwards; false: no call failed. */
+/* Run one client while the Nth call fails, and a fresh one afterwards; false: no call failed. */
 static bool try_call(struct stage *s, const struct attempt *a)
 {
 	uint64_t before = departures(s), shortages = stage_count(s, QUOIT_DAEMON_KILL_SHORTAGE);
@@ -137,7 +140,9 @@ static bool try_call(struct stage *s, const struct attempt *a)
 	return attempt_plan()->failed;
 }
 
-/* In the first case so often that every cache is warm, and executors' rings are once around. */
+/*
+ * The first case runs often, so that every cache is warm, and executors' rings have wrapped around.
+ */
 static void warm_up(struct stage *s, uint64_t calls)
 {
 	struct script p = script_for(calls);
@@ -161,7 +166,7 @@ static void try_calls(struct stage *s, uint64_t calls, bool sticky, uint32_t apa
 	/* The canary must not meet the failures. */
 	kill(s->canary.pid, SIGSTOP);
 	usleep(20000);
-	CHECK(s, attempt_all(s, first) > 2); /* or the module was not there */
+	CHECK(s, attempt_all(s, first) > 2); /* otherwise the module was not there */
 	kill(s->canary.pid, SIGCONT);
 }
 
@@ -170,7 +175,7 @@ static void session_survives_or_names_a_call_that_fails_once(struct stage *s)
 	try_calls(s, FAIL_ALL, false, 0);
 }
 
-/* But it takes connections, hears them and says what it has to say: those have their own cases. */
+/* Calls that accept, receive and send are left out: they have cases of their own. */
 static void session_survives_or_names_calls_that_fail_from_now_on(struct stage *s)
 {
 	const uint64_t talk =
@@ -221,8 +226,8 @@ static pid_t start(const char *folder, int *ret_ready, int *ret_log)
 }
 
 /*
- * It starts all the same, and ends when asked to; or says why not, and exits with 1.  Unless that
- * is what failed: to say it.
+ * quoitd must start all the same, and end when asked to; or say why not, and exit with 1, unless
+ * the message itself failed.
  */
 static void check_start(struct stage *s, const char *folder, uint64_t nth)
 {
@@ -270,7 +275,7 @@ static void try_starts(struct stage *s, bool sticky)
 	CHECK(s, attempt_all(s, first) > 5);
 	snprintf(path, sizeof path, "%s/lock", folder);
 	(void)unlink(path);
-	CHECK(s, !rmdir(folder)); /* whatever happened, nothing else was left */
+	CHECK(s, !rmdir(folder)); /* whatever happened, the folder is empty */
 }
 
 static void start_survives_or_names_a_call_that_fails_once(struct stage *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_connections.c - connections that come and go, say nothing, listen to nothing */
+/* hostile_connections.c - connections that come and go, send nothing, or read nothing */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "callers.h"
 #include "ctl_client.h"
 
-/* ---- coming and going ---- */
+/* ---- connections that come and go ---- */
 
 static void connections_that_come_and_go_leave_nothing(struct stage *s)
 {
@@ -52,7 +52,7 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 	for (unsigned i = 0; i < most; i++)
 		if (!caller_connect(s, &c[i], CALLER_ALICE))
 			return;
-	CHECK(s, caller_hello(s, &c[most - 1])); /* so all are there */
+	CHECK(s, caller_hello(s, &c[most - 1])); /* so all are accepted */
 	for (unsigned i = 0; i < 10; i++) {
 		struct quoit_ctl m = ctl_hello();
 
@@ -73,14 +73,14 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 }
 
 /*
- * Whoever closes its connections and opens others at once is not told that it has too many,
- * although quoitd hears of all of that together, and of somebody new first.
+ * A client that closes its connections and opens others at once does not get "too many", although
+ * quoitd hears of all of that together, and of a new client first.
  */
 static void connections_that_were_closed_make_room_at_once(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_KILL), answer;
 	struct raw_client old[CALLERS_CAP], new[CALLERS_CAP];
-	unsigned most = callers_most() - 1; /* the first may be taken before quoitd stops */
+	unsigned most = callers_most() - 1; /* quoitd may accept the first before it stops */
 
 	m.end.session = UINT64_MAX;
 	for (unsigned i = 0; i < most; i++)
@@ -102,7 +102,7 @@ static void connections_that_were_closed_make_room_at_once(struct stage *s)
 	}
 }
 
-/* ---- saying nothing, hearing nothing ---- */
+/* ---- connections that send or read nothing ---- */
 
 static void silent_connections_are_ended(struct stage *s)
 {
@@ -164,12 +164,12 @@ static void client_that_reads_no_reply_is_ended(struct stage *s)
 		return;
 	while (sent < 1000000 && !ctl_put(c.socket, &m, sizeof m, NULL, 0))
 		sent++;
-	CHECK(s, sent < 10000); /* the queue has an end, and so has our patience */
+	CHECK(s, sent < 10000); /* the queue is limited, and so is our patience */
 	stage_expect(s, QUOIT_DAEMON_KILL_SLOW_CTL, 1);
 	raw_close(&c);
 }
 
-/* The reason is read although requests were under way when quoitd had enough. */
+/* The client gets the reason although requests were under way when quoitd ended it. */
 static void reason_reaches_a_client_that_was_talking(struct stage *s)
 {
 	struct quoit_ctl bad = ctl_request(QUOIT_CTL_NR), good = refused_request();
@@ -207,7 +207,7 @@ static void silent_connection_does_not_hold_up_the_end(struct stage *s)
 	raw_close(&c);
 }
 
-/* It would wipe the counters and then find that it cannot listen. */
+/* Otherwise it would wipe the counters and then find that it cannot listen. */
 static void second_quoitd_leaves_the_first_alone(struct stage *s)
 {
 	char socket[140], path[100];

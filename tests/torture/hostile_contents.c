@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_contents.c - operands that change while they are computed with */
+/* hostile_contents.c - operands that change while jobs use them */
 #include <errno.h>
 #include <pthread.h>
 
 #include "stage.h"
 
 #define MIB    (UINT64_C(1) << 20)
-#define LITTLE 512u /* the reactor's own */
+#define LITTLE 512u /* elements that the reactor itself works on */
 #define LARGE  (256u << 10)
-#define TABLE  64u /* from which is gathered: stays as it is */
+#define TABLE  64u /* elements of the table for gather; it does not change */
 
 /* In the arena, one after the other; outputs last. */
 enum { LOOKED_UP = 1, CHANGING, INDICES, GATHERED, PLACE, LARGEST, CURVE };
@@ -35,7 +35,10 @@ struct writer {
 	_Atomic bool stop;
 };
 
-/* NaN, infinities, tiny numbers and all others; indices of the table, and of what lies around. */
+/*
+ * Write NaN, infinities, tiny numbers and all others; indices of the table, and of memory around
+ * it.
+ */
 static void *write_anything(void *arg)
 {
 	struct writer *w = arg;
@@ -60,7 +63,7 @@ static uint32_t word(const struct raw_client *c, uint32_t handle, uint32_t i)
 			       __ATOMIC_RELAXED);
 }
 
-/* What was gathered is of the table, or zero: nothing around it comes out. */
+/* Gathered values are of the table, or zero: nothing around the table comes out. */
 static void check_gathered(struct stage *s, const struct raw_client *c, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && !s->bad; i++) {
@@ -104,7 +107,7 @@ static void contents_change(struct stage *s, uint32_t n)
 	CHECK(s, !raw_run(&c, vector(PLACE, QUOIT_I64, 1)));
 	CHECK(s, !raw_run(&c, vector(LARGEST, QUOIT_F32, 1)));
 	CHECK(s, !raw_run(&c, vector(CURVE, QUOIT_F32, n)));
-	for (uint32_t i = 0; i < 2 * TABLE; i++) /* what follows must not be seen */
+	for (uint32_t i = 0; i < 2 * TABLE; i++) /* the second half must not be seen */
 		((uint32_t *)(void *)bytes_of(&c, LOOKED_UP))[i] = i < TABLE ? 1000 + i : 5;
 	pthread_create(&thread, NULL, write_anything, &w);
 	for (unsigned i = 0; i < stage_times(s, 5, 500) && !s->bad; i++)

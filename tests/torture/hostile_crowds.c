@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_crowds.c - more connections than there is room for, and one user among them */
+/* hostile_crowds.c - more connections than there is room for, and one other user among them */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static int connect_at_once(const char *path)
 	return fd;
 }
 
-/* As Alice, until we are told to end: connect and go, all the time. */
+/* Alice connects and goes again and again, until told to end. */
 struct crowd {
 	_Atomic bool end;
 	_Atomic uint64_t connected;
@@ -57,7 +57,7 @@ static void join_crowd(const char *path, struct crowd *crowd)
 	_exit(0);
 }
 
-/* Each connection of the crowd was either taken, and has left, or refused. */
+/* Each connection of the crowd was either accepted, and has left, or refused. */
 static void expect_crowd(struct stage *s, uint64_t connected)
 {
 	uint64_t left = s->counted[QUOIT_DAEMON_CLIENTS_LEFT],
@@ -73,14 +73,14 @@ static void expect_crowd(struct stage *s, uint64_t connected)
 	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, connected - refused);
 }
 
-/* Bob, who must be served within a second. */
+/* Bob must be served within a second. */
 static void expect_service(struct stage *s)
 {
 	struct quoit_ctl m = ctl_hello();
 	struct pollfd p = {.events = POLLIN};
 	struct raw_client c;
 
-	(void)alarm(SLOWER_BY); /* connect may block; the default action ends the test */
+	(void)alarm(SLOWER_BY); /* connect may block; the signal's default action ends the test */
 	if (!caller_connect(s, &c, CALLER_BOB))
 		return;
 	CHECK(s, !ctl_put(c.socket, &m, sizeof m, NULL, 0));
@@ -135,7 +135,7 @@ static void full_backlog_does_not_keep_another_user_out(struct stage *s)
 	expect_crowd(s, count);
 }
 
-/* ---- when quoitd has no descriptors left ---- */
+/* ---- quoitd without descriptors ---- */
 
 static unsigned long cpu_ticks(pid_t pid)
 {
@@ -182,7 +182,7 @@ static void lack_of_descriptors_is_named_and_passes(struct stage *s)
 	stage_die(s, &late);
 }
 
-/* Nobody may connect: quoitd shall wait for better times, not try for all it is worth. */
+/* No client can connect; quoitd must wait for better times, and not try all the time. */
 static void lack_of_descriptors_costs_no_time(struct stage *s)
 {
 	struct rlimit before, none = {.rlim_cur = 0};

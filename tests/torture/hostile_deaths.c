@@ -13,10 +13,10 @@
 #define CROWD       64u
 #define LIFE_US     6000u
 
-/* sample_sleep is the module's third operation; what it does by arg. */
+/* sample_sleep is the module's third operation; `arg` chooses what it does. */
 enum { OP_SLEEP = QUOIT_OP_MODULE_FIRST + 2, SLEEP_WELL = 0, SLEEP_EXIT = 2 };
 
-/* Have the executor do something, so that it is not taken for lost, and then exit. */
+/* Let the executor run a job, so that it does not count as lost, and then exit. */
 static void end_executor(const char *socket)
 {
 	static const struct raw_wish wish = {
@@ -64,7 +64,10 @@ static void bury(struct stage *s, pid_t pid)
 	CHECK(s, pid > 0 && waitpid(pid, &status, 0) == pid && !status);
 }
 
-/* A process on its way to its program has copies of all descriptors, those of dead clients too. */
+/*
+ * A process that is about to execute its program has copies of all descriptors, also of dead
+ * clients'.
+ */
 static void clients_die_while_an_executor_starts(struct stage *s)
 {
 	pid_t client[CROWD] = {0};

@@ -18,23 +18,24 @@
 #define CROWD       6u /* clients at a time */
 #define DEVICES     2u
 
-/* Half of them lease 1 MiB of each device, the others 5, of 230. */
+/* Half of them lease 1 MiB of each device, the others 5 MiB, of 230. */
 #define MOST_SESSIONS 40u
 
 /* ---- a client ---- */
 
-/* What a client does at a time: so many sets of tensors, each with its jobs. */
+/* A client's work at a time: this many sets of tensors, each with its jobs. */
 #define SETS     8u
 #define ELEMENTS 1024u
 #define SET_SQES 19u
 
 /*
- * All of it written; half of it written, the rest new; that half; on the other device half of it
- * copied from there, the rest new; that half; and what is seen of them.
+ * A set's tensors.  WHOLE: all of it is written.  HALF: half of it is written, the rest is new;
+ * VIEW: that half.  FAR, on the other device: half of it is copied from there, the rest is new;
+ * FAR_VIEW: that half.  SEEN_*: where the client sees them.
  */
 enum { WHOLE = 1, HALF, VIEW, FAR, FAR_VIEW, SEEN_WHOLE, SEEN_HALF, SEEN_FAR, SET_TENSORS = 16 };
 
-/* Where in a set what is seen is copied. */
+/* Jobs of a set that copy the result to where the client sees it. */
 enum { SEE_WHOLE = 11, SEE_HALF, SEE_FAR };
 
 /* How a client ends. */
@@ -123,7 +124,7 @@ static bool submit_set(struct client *c, uint32_t set)
 	return true;
 }
 
-/* What a device's death may do to a job. */
+/* Errors that a device's death may give a job. */
 static bool is_a_death(int32_t res)
 {
 	return res == -QUOIT_EPOISON || res == -QUOIT_EGPUFAULT || res == -QUOIT_EDEVLOST ||
@@ -148,7 +149,7 @@ static bool reap_all(struct client *c)
 	return true;
 }
 
-/* A copy that was made has what was written, and zeros: nobody else's bytes. */
+/* A copy that succeeded has the written values, and zeros; never another client's bytes. */
 static bool is_right(const struct client *c, uint32_t set)
 {
 	const int32_t *res = &c->res[set * SET_SQES];
@@ -194,7 +195,7 @@ static int play(struct client *c, uint32_t rounds)
 static const struct raw_wish wish = {
 	.host_bytes = 1024 * KIB, .arena_bytes = 256 * KIB, .max_tensors = 128, .sq_entries = 256};
 
-/* Half of them in GPU-direct mode. */
+/* Half of them use GPU-direct mode. */
 static struct raw_wish wish_of(uint32_t number)
 {
 	struct raw_wish mine = wish;
@@ -211,9 +212,12 @@ static void choose_secret(struct client *c, uint32_t number)
 
 /* ---- its process ---- */
 
-static _Atomic uint32_t *opened; /* sessions, shared with all of them */
+static _Atomic uint32_t *opened; /* number of sessions; shared with all clients */
 
-/* Sessions that go have their leases until a device has let go of them; a new one needs its own. */
+/*
+ * A leaving session keeps its lease until a device has freed its memory; a new one needs a lease of
+ * its own.
+ */
 static void await_leases(struct stage *s)
 {
 	int ms = 0;
@@ -252,7 +256,7 @@ static pid_t start_client(struct stage *s, uint32_t number, uint32_t rounds)
 	return pid;
 }
 
-/* killed: it may have been at anything, but had seen nothing wrong. */
+/* killed: it may have been doing anything, but must not have seen an error. */
 static void bury(struct stage *s, pid_t pid, bool killed)
 {
 	int status = -1;
@@ -267,7 +271,7 @@ static void bury(struct stage *s, pid_t pid, bool killed)
 
 /* ---- an executor ---- */
 
-/* The process of this device, counted from 0, as the topology file has it; 0: none now. */
+/* The process of this device, counted from 0, by the topology file; 0: there is none now. */
 static pid_t executor_of(const struct stage *s, uint32_t device)
 {
 	char path[200], line[1024], start[24];
@@ -301,7 +305,7 @@ static pid_t await_executor(struct stage *s, uint32_t device, pid_t before)
 	return now;
 }
 
-/* As they were at first: rings that were used keep their pages. */
+/* Start them again, since used rings keep their pages. */
 static void renew_executors(struct stage *s)
 {
 	for (uint32_t i = 0; i < DEVICES; i++) {

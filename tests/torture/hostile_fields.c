@@ -2,8 +2,8 @@
 /*
  * hostile_fields.c - clients that change an SQE while quoitd reads it
  *
- * Whatever quoitd made of the words, it is one snapshot that passed its checks: no byte
- * beside a tensor is written, and one job has one value.
+ * Whatever words quoitd read, they must be one snapshot that passed its checks: no byte beside a
+ * tensor is written, and one job has one value.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #define ENTRIES     64u
 #define PATIENCE_MS 30000
-#define GAP         4096u /* of pattern, between the tensors in the arena */
+#define GAP         4096u /* bytes of pattern between the tensors in the arena */
 #define PATTERN     0xa5u
 #define BIG         4096u
 #define LITTLE      16u
@@ -37,7 +37,7 @@ static const struct {
 	{QUOIT_F32, 4, 4},   {QUOIT_F32, 1, 1},
 };
 #define TENSORS (sizeof shapes / sizeof shapes[0]) /* handles 1, 2, ... */
-#define ALIKE   3u                                 /* the first ones */
+#define ALIKE   3u                                 /* the first ones have one shape */
 
 static uint32_t bytes_of(unsigned tensor)
 {
@@ -100,7 +100,9 @@ static uint32_t draw(struct hammer *h, uint32_t below)
 	return (uint32_t)(h->random >> 33) % below;
 }
 
-/* In half words, so that a word is torn too; in the slot or line that quoitd looks at now. */
+/*
+ * It writes half words, so that words are torn, too; into the slot or line that quoitd reads now.
+ */
 static void *hammer(void *arg)
 {
 	const unsigned halves = sizeof(struct quoit_sqe) / sizeof(uint32_t);
@@ -114,7 +116,8 @@ static void *hammer(void *arg)
 		unsigned i = draw(h, halves);
 
 		if (i == 2 || i == 3 || slot + i == &h->client->client->sq_tail)
-			continue; /* user_data and the tail stay: that is how the end is known */
+			/* user_data and the tail stay, so that the end can be recognised */
+			continue;
 		__atomic_store_n(&slot[i],
 				 slot + i == &h->client->client->sq_first ? ~from[i] : from[i],
 				 __ATOMIC_RELAXED);
@@ -157,7 +160,7 @@ static void drop_cqes(struct raw_client *c)
 	quoit_ring_release(&c->cq, quoit_ring_peek(&c->cq));
 }
 
-/* Submit base again and again under the hammer; true: the session has outlived it. */
+/* Submit base again and again under the hammer; true: the session has survived. */
 static bool pound(struct stage *s, struct hammer *h, const struct quoit_sqe *base, uint64_t ms)
 {
 	struct quoit_sqe last = {.opcode = QUOIT_OP_NOP, .flags = QUOIT_SQE_AFTER_ALL};
@@ -196,19 +199,19 @@ static const uint8_t opcodes[] = {
 #undef QUOIT_OP
 };
 
-/* The control operations name other memory: they have a case of their own. */
+/* The control operations name other memory, and have a case of their own. */
 static bool is_job(uint8_t opcode)
 {
 	return opcode < QUOIT_OP_CREATE || opcode > QUOIT_OP_FREE;
 }
 
-/* Mostly of one shape, so that many mixtures are valid jobs. */
+/* Usually of one shape, so that many mixtures are valid jobs. */
 static uint32_t draw_tensor(struct hammer *h)
 {
 	return 1 + draw(h, draw(h, 6) ? ALIKE : TENSORS + 1);
 }
 
-/* What a job may be turned into: other operations, tensors, scalars, arguments, bits. */
+/* The job's variants: other operations, tensors, scalars, arguments, bits. */
 static void make_variants(struct hammer *h, struct quoit_sqe *variant, uint8_t opcode)
 {
 	static const uint8_t others[] = {QUOIT_OP_FILL, QUOIT_OP_ADD, QUOIT_OP_TANH, QUOIT_OP_COPY};
@@ -247,7 +250,7 @@ static void fields_change_during_submit(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Offset and dims inside the arena and outside of it; then a write to what it has become. */
+/* Offset and dims inside and outside of the arena; then a write to the tensor that it became. */
 static void shape_changes_during_create(struct stage *s)
 {
 	struct quoit_sqe variant[6], fill = raw_job(QUOIT_OP_FILL, 40, 0, 0);
@@ -324,7 +327,7 @@ static void value_changes_during_the_job(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* The tail is out before the second half of the SQE: every half is checked as it is. */
+/* The tail is published before the second half of the SQE: every half is checked as it is. */
 static void halves_of_two_jobs(struct stage *s)
 {
 	struct quoit_sqe jobs[8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_files.c - descriptors that nobody asked for, of every kind, and in circles */
+/* hostile_files.c - unexpected descriptors, of every kind, and in circles */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -25,12 +25,12 @@
 #include "slow_server.h"
 
 #define PROTO QUOIT_DAEMON_KILL_PROTO
-#define MOST  253 /* descriptors that the kernel lets a message carry */
+#define MOST  253 /* the most descriptors that the kernel lets a message carry */
 
 static const struct raw_wish small = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64};
 
-/* ---- how many ---- */
+/* ---- numbers of descriptors ---- */
 
 static const struct wrong_count {
 	uint16_t type;
@@ -43,7 +43,7 @@ static const struct wrong_count {
 	{QUOIT_CTL_KILL, false, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_USER, false, sizeof(struct quoit_ctl), 1},
 	{QUOIT_CTL_SHARE, false, sizeof(struct quoit_ctl), 1},
-	{QUOIT_CTL_FILE_ADD, false, sizeof(struct quoit_ctl), 1}, /* not in this state */
+	{QUOIT_CTL_FILE_ADD, false, sizeof(struct quoit_ctl), 1}, /* not allowed in this state */
 	{QUOIT_CTL_HELLO, false, 17, MOST},
 	{QUOIT_CTL_HELLO, false, 0, 1},
 	{QUOIT_CTL_NR, false, sizeof(struct quoit_ctl), MOST},
@@ -91,7 +91,7 @@ static void descriptors_not_asked_for_are_closed(struct stage *s)
 	close(fd);
 }
 
-/* Whoever counts those of the first block only takes two for one. */
+/* A server that counts only the first block takes two for one. */
 static void descriptors_in_two_blocks_are_closed(struct stage *s)
 {
 	static const uint16_t types[] = {QUOIT_CTL_ARENA, QUOIT_CTL_FILE_ADD, QUOIT_CTL_IMAGE_ADD};
@@ -149,9 +149,9 @@ static void session_has_as_many_files_as_it_may(struct stage *s)
 	stage_die(s, &c);
 }
 
-/* ---- of which kind ---- */
+/* ---- kinds of descriptors ---- */
 
-/* A file of its own, with a name for as long as it takes to open it in these modes. */
+/* Open a new file in these modes; its name is removed at once. */
 static int open_file(int flags)
 {
 	char path[] = "/tmp/quoit-torture-XXXXXX";
@@ -270,7 +270,7 @@ static void only_files_are_taken_for_files(struct stage *s)
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int fd = open_kind(rows[i].kind);
 
-		/* Some kernels do not let an io_uring pass. */
+		/* Some kernels do not pass an io_uring. */
 		if (fd < 0 || ctl_put(c.socket, &m, sizeof m, &fd, 1) == -EINVAL) {
 			printf("  (no %s here)\n", rows[i].kind);
 		} else {
@@ -285,11 +285,11 @@ static void only_files_are_taken_for_files(struct stage *s)
 	stage_die(s, &c);
 }
 
-/* ---- where ---- */
+/* ---- file systems ---- */
 
 /*
- * A folder of its own in a file system of this type, which lies on a tmpfs where it needs another
- * one below; for root, and gone with this process.
+ * Mount a file system of this type in a folder; one that needs another below it lies on a tmpfs.
+ * For root; it goes with this process.
  */
 static bool mount_it(const char *type, const char *folder)
 {
@@ -310,7 +310,7 @@ static bool mount_it(const char *type, const char *folder)
 	return mount("overlay", folder, type, 0, options) == 0;
 }
 
-/* What a FILE_WRITE to it comes to; -errno with what the error says. */
+/* Try a FILE_WRITE; returns its result; ret: the error's record. */
 static int write_to(struct raw_client *c, uint32_t index, struct quoit_error *ret)
 {
 	struct quoit_sqe write = raw_job(QUOIT_OP_FILE_WRITE, 1, 0, 0);
@@ -323,7 +323,10 @@ static int write_to(struct raw_client *c, uint32_t index, struct quoit_error *re
 	return cqe.res;
 }
 
-/* For writing only it is refused by the name of its file system; else it is read only. */
+/*
+ * A file that is open only for writing is refused by the name of its file system; others can only
+ * be read.
+ */
 static void try_to_write(struct stage *s, struct raw_client *c, const char *type, const char *path,
 			 uint32_t number)
 {
@@ -349,7 +352,7 @@ static void try_to_write(struct stage *s, struct raw_client *c, const char *type
 static const struct raw_wish writer = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
 
-/* Whoever made the mount, as root here: an ordinary user can in namespaces of its own. */
+/* Here root made the mounts, but an ordinary user can make them, too, in namespaces. */
 static void files_are_written_on_disks_alone(struct stage *s)
 {
 	static const struct {
@@ -471,7 +474,7 @@ static void sockets_in_their_own_queues_are_let_go(struct stage *s)
 	}
 }
 
-/* The connection is in its own queue before anybody has accepted it. */
+/* The connection lies in its own queue before quoitd has accepted it. */
 static void connection_in_its_own_queue_is_let_go(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_HELLO);

@@ -14,13 +14,13 @@
 static const char *const tight[] = {"--uid-memory=320M", "--uid-connections=40", "--uid-rings=48",
 				    NULL};
 
-/* How many of a user's are left beside the canary's one, if it is the same user. */
+/* How many of `most` are left beside the canary's one, if it is the same user. */
 static unsigned left(unsigned most)
 {
 	return stage_has_users() ? most : most - 1;
 }
 
-/* All that a case was charged comes back; what a client does last may still be under way. */
+/* All that a case was charged comes back; the client's last actions may still be under way. */
 static bool returns(const struct stage *s)
 {
 	uint64_t before = s->counted[QUOIT_DAEMON_HOST_LEASED];
@@ -38,7 +38,7 @@ static void lease_beyond_everything(struct stage *s)
 	} rows[] = {
 		{{.host_bytes = UINT64_C(1) << 46}, -EDQUOT},
 		{{.host_bytes = UINT64_MAX}, -EDQUOT},
-		{{.host_bytes = UID_BYTES}, -EDQUOT}, /* its tables are beside it */
+		{{.host_bytes = UID_BYTES}, -EDQUOT}, /* its tables are charged in addition */
 		{{.host_bytes = MIB, .arena_bytes = 2 * MIB}, -EINVAL},
 		{{.host_bytes = MIB, .arena_bytes = UINT64_MAX}, -EINVAL},
 		{{.host_bytes = MIB, .arena_bytes = MIB / 2, .pinned_bytes = MIB}, -EINVAL},
@@ -88,7 +88,7 @@ static void sessions_without_number(struct stage *s)
 		CHECK(s, stage_leave(s, &c[i]) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Slots of a reactor are few, and small rings cost next to nothing else. */
+/* A reactor has few ring slots, and small rings cost almost nothing else. */
 static void slots_without_number(struct stage *s)
 {
 	const struct raw_wish wish = {.host_bytes = MIB, .max_tensors = 64};
@@ -101,7 +101,7 @@ static void slots_without_number(struct stage *s)
 		rings++;
 	CHECK(s, rings == left(UID_RINGS));
 	CHECK(s, strstr(c.text, "cannot open 1 rings: this user has 0 left of 48"));
-	if (stage_open(s, &more, &wish)) { /* in another session it is no different */
+	if (stage_open(s, &more, &wish)) { /* in another session the same limit holds */
 		CHECK(s, raw_ring_open(&more, 8, 8, 0) == -EDQUOT);
 		CHECK(s, stage_leave(s, &more) == QUOIT_DAEMON_CLIENTS_LEFT);
 	}
@@ -114,7 +114,7 @@ static void slots_without_number(struct stage *s)
 	stage_expect(s, QUOIT_DAEMON_REFUSED_RINGS, 2);
 }
 
-/* What a session costs beside its lease is its user's as well. */
+/* A session's cost in addition to its lease is charged to its user, too. */
 static void tables_without_measure(struct stage *s)
 {
 	const struct raw_wish wish = {.host_bytes = MIB, .arena_bytes = 4096, .max_tensors = 65536};

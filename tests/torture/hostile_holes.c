@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_holes.c - clients that take pages of the arena away while jobs are at work on them */
+/* hostile_holes.c - clients that remove pages of the arena while jobs work on them */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define MIB   (UINT64_C(1) << 20)
 #define SIDE  512u  /* a GEMM of this side is cut into tiles */
-#define SHORT 1000u /* elements: a job that the reactor does itself */
+#define SHORT 1000u /* elements: the reactor runs such a job itself */
 
 struct puncher {
 	const struct raw_client *client;
@@ -30,10 +30,10 @@ static void *punch_on(void *arg)
 	return NULL;
 }
 
-/* Tensors beside the squares 1 to 3. */
+/* Tensors in addition to the squares 1 to 3. */
 enum { ONE = 4, PLACE, INDEX, GATHERED, TABLE, NUMBERS };
 
-/* What a job of each rule of ops.def is on, and its argument. */
+/* For each rule of ops.def: a job's tensors and its argument. */
 static const struct {
 	const char *shape;
 	uint8_t arg;
@@ -62,7 +62,7 @@ static const struct operation {
 #undef QUOIT_OP
 };
 
-/* A job of this operation; false: its rule is not among these. */
+/* Make a job of this operation; false: its rule is not in the table. */
 static bool make_job(const struct operation *op, struct quoit_sqe *ret)
 {
 	const double one = 1;
@@ -71,7 +71,7 @@ static bool make_job(const struct operation *op, struct quoit_sqe *ret)
 		if (strcmp(operands[i].shape, op->shape))
 			continue;
 		*ret = raw_job(op->opcode, 0, 0, 0);
-		if (strcmp(op->shape, "FILE")) /* else it is an offset */
+		if (strcmp(op->shape, "FILE")) /* otherwise arg is an offset */
 			memcpy(&ret->scalar[0], &one, sizeof one);
 		ret->arg = operands[i].arg;
 		for (unsigned k = 0; k < QUOIT_MAX_TENSORS_PER_JOB; k++)
@@ -118,7 +118,7 @@ static bool make_tensors(struct raw_client *c)
 	return good;
 }
 
-/* On the host, that is. */
+/* Does it compute on the host? */
 static bool computes(const struct operation *op)
 {
 	return strcmp(op->shape, "NONE") && strcmp(op->shape, "FILE") &&
@@ -130,7 +130,7 @@ static bool moves_a_file(const struct operation *op)
 	return !strcmp(op->shape, "FILE");
 }
 
-/* One operation, until the session has had a hole under it, or for so many jobs. */
+/* Run one operation until the session has met a hole, or for this many jobs. */
 static void holes_during_one(struct stage *s, const struct operation *op, uint32_t jobs)
 {
 	static const struct raw_wish wish = {.host_bytes = 16 * MIB,
@@ -161,7 +161,7 @@ static void holes_during_one(struct stage *s, const struct operation *op, uint32
 		printf("  operation %u: %d\n", op->opcode, result);
 }
 
-/* Every operation of a kind, its tensors in the arena, inline and tiled. */
+/* Run every operation of a kind with tensors in the arena, inline and tiled. */
 static void holes_during(struct stage *s, bool (*kind)(const struct operation *op))
 {
 	for (unsigned n = 0; n < stage_times(s, 1, 40) && !s->bad; n++)
@@ -175,7 +175,7 @@ static void holes_during_jobs(struct stage *s)
 	holes_during(s, computes);
 }
 
-/* Threads that have moved bytes stay a while, or for good, for those that come next. */
+/* Threads that moved bytes stay for a while, or for good, for later transfers. */
 static void holes_during_transfers(struct stage *s)
 {
 	holes_during(s, moves_a_file);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_identity.c - connections in other hands, sessions of others, pids used again */
+/*
+ * hostile_identity.c - connections that change hands, sessions of other users, PIDs that are reused
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "callers.h"
 #include "ctl_client.h"
 
-/* In another process: open a session, and put its number and the connection into a socket. */
+/* Open a session in another process, and send its number and the connection through a socket. */
 static bool open_elsewhere(struct stage *s, struct raw_client *c, uid_t uid, int to, pid_t *ret)
 {
 	int status;
@@ -99,7 +101,7 @@ static pid_t start_sleeper(pid_t wanted)
 	return pid;
 }
 
-/* The client has died, its connection lives on, and its pid is somebody else's by now. */
+/* The client has died, its connection lives on, and another process has its PID by now. */
 static void process_with_a_dead_clients_pid_is_left_alone(struct stage *s)
 {
 	pid_t client, stranger = -1;
@@ -125,7 +127,7 @@ static void process_with_a_dead_clients_pid_is_left_alone(struct stage *s)
 		s->skip = "no process gets a pid of our choice here";
 		stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
 	}
-	close(pair[0]); /* and with the pair the connection that lies in it */
+	close(pair[0]); /* closing the pair also closes the connection that lies in it */
 	close(pair[1]);
 	if (stranger > 0) {
 		CHECK(s, waitpid(stranger, NULL, WNOHANG) == 0);

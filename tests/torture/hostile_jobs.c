@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_jobs.c - jobs that are well formed, and at the edge of what a job can be */
+/* hostile_jobs.c - well-formed jobs at the limits of what a job can be */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define ENTRIES     64u
 #define PATIENCE_MS 60000
 
-/* Of elements: one is divided by the reactor itself, the other in tiles by the workers. */
+/* Numbers of elements: the reactor divides LITTLE itself, workers divide the other in tiles. */
 #define LITTLE 64u
 #define LARGE  (256u << 10)
 
@@ -29,11 +29,11 @@ static struct quoit_sqe vector_of(uint8_t dtype, uint32_t handle, uint32_t n, ui
 	return sqe;
 }
 
-/* ---- operations that are not there ---- */
+/* ---- operations that do not exist ---- */
 
 static const char *const without[] = {"--disable=cos,argmax,file_write", NULL};
 
-/* A number for what is to come. */
+/* Is this number reserved for later operations? */
 static bool is_kept(unsigned opcode)
 {
 	return opcode == QUOIT_OP_SORT || opcode == QUOIT_OP_SCATTER;
@@ -55,7 +55,7 @@ static bool is_known(unsigned opcode)
 	return memchr(known, (int)opcode, sizeof known) != NULL;
 }
 
-/* One job with this number and no operand; how it is refused, and by which field. */
+/* Submit one job with this number and without operands; returns its error, and the field. */
 static int32_t ask(struct stage *s, struct raw_client *c, unsigned opcode, uint8_t *ret_field)
 {
 	struct quoit_sqe sqe = {.opcode = (uint8_t)opcode, .user_data = opcode};
@@ -68,7 +68,7 @@ static int32_t ask(struct stage *s, struct raw_client *c, unsigned opcode, uint8
 	return cqe.res;
 }
 
-/* What is switched off is told from what does not exist, and from what is merely wrong. */
+/* A disabled operation has another error than one that does not exist, or an invalid job. */
 static void number_that_is_switched_off_or_unknown(struct stage *s)
 {
 	struct raw_client c;
@@ -90,11 +90,11 @@ static void number_that_is_switched_off_or_unknown(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* The jobs beside it, on the same tensors, go on. */
+/* Jobs beside it, on the same tensors, go on. */
 static void job_that_is_switched_off_fails_alone(struct stage *s)
 {
 	struct quoit_sqe two = raw_job(QUOIT_OP_FILL, 1, 0, 0);
-	struct quoit_sqe quiet = raw_job(QUOIT_OP_COS, 2, 1, 0); /* successes are, failures not */
+	struct quoit_sqe quiet = raw_job(QUOIT_OP_COS, 2, 1, 0); /* only successes are quiet */
 	struct quoit_cqe cqe = {0};
 	struct raw_client c;
 
@@ -115,7 +115,7 @@ static void job_that_is_switched_off_fails_alone(struct stage *s)
 
 /* ---- deadlines ---- */
 
-/* The results of `count` jobs whose user_data is 0, 1, ...; false: something else came. */
+/* Reap the results of `count` jobs with user_data 0, 1, ...; false: something else came. */
 static bool reap_results(struct raw_client *c, unsigned count, int32_t *ret)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -129,8 +129,8 @@ static bool reap_results(struct raw_client *c, unsigned count, int32_t *ret)
 }
 
 /*
- * Behind a job of many milliseconds: the shortest deadline is past when its turn comes, none
- * and the longest are kept.  What a late job would have written is poison.
+ * Behind a job of many milliseconds.  The shortest deadline passes before the job's turn comes; a
+ * job without one, or with the longest, is in time.  Output of a late job is poison.
  */
 static void deadline_that_is_past_none_and_the_longest(struct stage *s)
 {
@@ -162,7 +162,7 @@ static void deadline_that_is_past_none_and_the_longest(struct stage *s)
 			sqes[i].deadline = rows[i].deadline;
 			sqes[i].user_data = i;
 		}
-		/* At once: else the first may be done before the next one is there. */
+		/* All at once: otherwise the first may end before the next one is there. */
 		if (!CHECK(s, raw_submit_all(&c, sqes, JOBS) && reap_results(&c, JOBS, res)))
 			break;
 		for (unsigned i = 0; i < JOBS; i++)
@@ -172,7 +172,10 @@ static void deadline_that_is_past_none_and_the_longest(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Whether a job that waits for nobody is late is a race: it ends once, one way or the other. */
+/*
+ * Whether a job that need not wait is late is a race; but it ends exactly once, one way or the
+ * other.
+ */
 static void shortest_deadline_of_jobs_without_number(struct stage *s)
 {
 	struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
@@ -199,12 +202,12 @@ static void shortest_deadline_of_jobs_without_number(struct stage *s)
 
 /* ---- integers ---- */
 
-/* Sign-extended, as both types are kept here. */
+/* Sign-extended, so that both types fit. */
 static const int64_t edges32[] = {0, 1, -1, INT32_MIN, INT32_MAX, 7, -7};
 static const int64_t edges64[] = {0, 1, -1, INT64_MIN, INT64_MAX, 7, -7};
 #define EDGES 7u
 
-/* As docs/limits.md has it. */
+/* The quotient by docs/limits.md. */
 static int64_t quotient(int64_t x, int64_t y, uint8_t dtype)
 {
 	int64_t least = dtype == QUOIT_I32 ? INT32_MIN : INT64_MIN;
@@ -256,7 +259,7 @@ static bool make_vectors(struct stage *s, struct raw_client *c, uint8_t dtype, u
 	return true;
 }
 
-/* The job that divides: two tensors, by a scalar, or a scalar by the tensor. */
+/* Make a division: of two tensors, by a scalar, or of a scalar by the tensor. */
 static struct quoit_sqe division(uint8_t arg, int64_t scalar)
 {
 	struct quoit_sqe sqe = raw_job(QUOIT_OP_DIV, OUT + 1, X + 1, arg ? 0 : Y + 1);
@@ -324,7 +327,7 @@ struct flicker {
 	_Atomic bool stop;
 };
 
-/* Divisors that are 2 when they are looked at, and 0 or -1 when they are used. */
+/* Divisors that are 2 when they are checked, and 0 or -1 when they are used. */
 static void *flicker(void *arg)
 {
 	static const int64_t values[] = {2, 0, -1, 2, -1, 0};

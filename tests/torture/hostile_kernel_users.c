@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_kernel_users.c - users who bring kernels, beside each other; for root only */
+/* hostile_kernel_users.c - users bring kernels, beside each other; for root only */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 
 #define PATIENCE_MS 60000
 
-/* Far less than a process may take that says nothing, far more than one needs. */
+/* Far more than a process needs for an answer, and far less than a silent one is allowed. */
 #ifdef QUOIT_SANITIZE
 #define AT_ONCE_S 40
 #else
 #define AT_ONCE_S 4
 #endif
 
-/* Its image, with a kernel that takes its time, and one that goes where nothing is. */
+/* A user's image, with a kernel that takes time, and one that reads an address without memory. */
 struct user {
 	struct raw_client raw;
 	uint32_t spin, bad;
@@ -55,7 +55,7 @@ static bool submit_spin(struct user *u, uint64_t ns)
 	return raw_submit(&u->raw, &sqe);
 }
 
-/* Alice's faults and deadlines, while something of Bob's is under way. */
+/* Alice's faults and deadlines, while a job of Bob's is under way. */
 static void a_users_faults_are_its_own(struct stage *s)
 {
 	const struct quoit_sqe fill = raw_job(QUOIT_OP_FILL, 1, 0, 0);
@@ -78,10 +78,10 @@ static void a_users_faults_are_its_own(struct stage *s)
 		int res;
 
 		create.device = 1;
-		CHECK(s, !raw_run(&alice.raw, fill)); /* a process that does nothing is given up */
+		CHECK(s, !raw_run(&alice.raw, fill)); /* quoitd ends a process that does nothing */
 		CHECK(s, submit_spin(&bob, 100000000));
 		if (i & 1) {
-			(void)raw_run(&alice.raw, create); /* it may be there */
+			(void)raw_run(&alice.raw, create); /* the tensor may exist */
 			res = raw_run(&alice.raw, endless);
 			CHECK(s, res == -ETIME || res == -QUOIT_EPOISON);
 		} else {
@@ -111,7 +111,7 @@ static void one_user_too_many_is_refused(struct stage *s)
 	ctl_leave(s, &late.raw);
 	process = bringer_await_process(s, SCENE_ALICE + 101, 0);
 	bringer_leave(s, &user[1].raw);
-	/* The place is free at once, its process is not for the next one. */
+	/* The slot is free at once, but the next user does not get its process. */
 	while (!s->bad && bringer_hello(s, &late.raw, SCENE_BOB) == -EUSERS) {
 		stage_expect(s, QUOIT_DAEMON_REFUSED_KERNELS, 1);
 		ctl_leave(s, &late.raw);
@@ -128,7 +128,7 @@ static void one_user_too_many_is_refused(struct stage *s)
 	bringer_await_none(s);
 }
 
-/* Its last process is given up when it has had no session for a while. */
+/* quoitd ends a user's process when it has had no session for a while. */
 static void a_user_that_comes_back_waits_for_nothing(struct stage *s)
 {
 	struct user alice;

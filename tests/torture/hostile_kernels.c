@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_kernels.c - images and kernels that are none, or change, or are too many */
+/* hostile_kernels.c - images and kernels that are invalid, change, or are too many */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void what_can_change_or_is_no_memfd_is_refused(struct stage *s)
 	bringer_await_none(s);
 }
 
-/* Its size and contents are those that were checked, whatever the client tries afterwards. */
+/* Its size and contents stay those that were checked, whatever the client tries afterwards. */
 static void an_image_cannot_be_changed_while_it_is_loaded(struct stage *s)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_IMAGE_ADD), reply;
@@ -133,7 +133,9 @@ static void images_of_noise_and_of_holes_are_refused(struct stage *s)
 	bringer_await_none(s);
 }
 
-/* A bit or a byte that is another: taken where it makes sense, and launched then. */
+/*
+ * Change one bit or byte: quoitd accepts the registration if it is valid, and then it is launched.
+ */
 static void registrations_of_garbage_are_refused_or_taken(struct stage *s)
 {
 	struct quoit_kernel_desc d;
@@ -208,7 +210,7 @@ static void a_thousand_loads(struct stage *s)
 		return;
 	for (unsigned i = 0; i < stage_times(s, 1000, 20000) && !s->bad; i++) {
 		CHECK(s, !bringer_load(s, &c, &image) && image < QUOIT_MAX_IMAGES);
-		if (i % 64 == 63) /* and now and then all that there may be */
+		if (i % 64 == 63) /* now and then all that are allowed */
 			while (!s->bad && !bringer_load(s, &c, NULL))
 				;
 		if (i % 64 == 63)
@@ -223,13 +225,13 @@ static void a_thousand_loads(struct stage *s)
 
 /* ---- deaths ---- */
 
-/* Nobody's doing: the process may just be ended for the kernel of one that has died. */
+/* The process may be ending because of a dead session's kernel. */
 static bool is_death(int res)
 {
 	return !res || res == -QUOIT_EGPUFAULT;
 }
 
-/* A launch that nobody will wait for. */
+/* Submit a launch, and do not wait for it. */
 static void leave_a_launch(struct stage *s, struct raw_client *c, uint64_t ns)
 {
 	struct quoit_sqe create = raw_vector(1, 16, RAW_ARENA_NOT);
@@ -263,8 +265,8 @@ static void clients_die_while_they_load_and_launch(struct stage *s)
 		close(fd);
 		usleep(stage_random(s, 3000));
 		stage_die(s, &c);
-		if (i % CROWD ==
-		    0) /* else as many as ever go at a time, and the heap grows with them */
+		/* otherwise as many as possible go at once, and the heap grows with them */
+		if (i % CROWD == 0)
 			bringer_await_none(s);
 	}
 	bringer_await_none(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_logs.c - users who give quoitd more to say than anybody should have to read */
+/* hostile_logs.c - users make quoitd log more than anyone can read */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
-/* Be ended for a message that nobody knows, which is a line in the log. */
+/* Send an unknown message: quoitd ends the connection with a line in the log. */
 static void offend(struct stage *s, uid_t uid)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_NR);
@@ -44,7 +44,7 @@ static unsigned count_ends(const struct stage *s, uid_t uid, unsigned expected)
 	return daemon_log_count(&s->daemon, words, expected);
 }
 
-/* What is not in the log was counted: nothing is lost without a trace. */
+/* Lines that are not in the log are counted: none is lost without a trace. */
 static void flood_writes_few_lines_and_the_others_are_counted(struct stage *s)
 {
 	uid_t uid = stage_has_users() ? CALLER_ALICE : getuid();
@@ -71,7 +71,7 @@ static void flood_of_one_user_leaves_the_others_their_lines(struct stage *s)
 	static const uid_t apart[] = {1, 16, 64, 100, 128, 256, 1000, 1024, 4096, 65536};
 
 	for (unsigned i = 0; i < sizeof apart / sizeof apart[0]; i++) {
-		flood(s, CALLER_BOB, 3 * LOG_BURST); /* in a second, or in two */
+		flood(s, CALLER_BOB, 3 * LOG_BURST); /* within one second, or two */
 		offend(s, CALLER_BOB + apart[i]);
 		CHECK(s, count_ends(s, CALLER_BOB + apart[i], 1) == 1);
 	}

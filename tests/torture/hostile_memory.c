@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_memory.c - clients that damage memory, take it away or look for it */
+/* hostile_memory.c - clients that damage memory, remove it, or search it */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,7 +52,7 @@ static struct quoit_sqe with_scalars(struct quoit_sqe sqe, double a, double b)
 	return sqe;
 }
 
-/* Are all bytes of a tensor of quoitd's zero?  One element of the arena is used for it. */
+/* Is a tensor in quoitd's memory zero?  Uses one element of the arena to find out. */
 static bool is_zero(struct raw_client *c, uint32_t handle)
 {
 	struct quoit_sqe sum = raw_job(QUOIT_OP_SQNORM, 60, handle, 0);
@@ -65,7 +65,7 @@ static bool is_zero(struct raw_client *c, uint32_t handle)
 
 /* ---- holes in the arena ---- */
 
-/* Matrices in the arena, 1 to 3, and one in quoitd's memory, 4. */
+/* Make matrices 1 to 3 in the arena, and 4 in quoitd's memory. */
 static bool make_squares(struct raw_client *c)
 {
 	bool good = true;
@@ -80,7 +80,7 @@ static bool is_refused(int result, int error)
 	return result < 0 && errno == error;
 }
 
-/* What both sides see is there for good. */
+/* Memory that both sides see cannot be removed. */
 static void nothing_can_be_punched(struct stage *s)
 {
 	const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
@@ -99,7 +99,7 @@ static void nothing_can_be_punched(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- what one can try on a descriptor ---- */
+/* ---- operations on a descriptor ---- */
 
 static void descriptors_are_no_handle_on_quoitd(struct stage *s)
 {
@@ -156,7 +156,7 @@ static void tensor_freed_with_its_job_in_flight(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* What runs ends or is left; only then the bytes are the user's again. */
+/* Running jobs end or are abandoned; only then the user gets the bytes back. */
 static void client_dies_with_jobs_in_flight(struct stage *s)
 {
 	for (unsigned n = 0; n < stage_times(s, 20, 1000) && !s->bad; n++) {
@@ -179,9 +179,9 @@ static void client_dies_with_jobs_in_flight(struct stage *s)
 	}
 }
 
-/* ---- other people's bytes ---- */
+/* ---- other users' bytes ---- */
 
-/* Write something into all that a session can hold, then read all of a fresh tensor. */
+/* Write to all memory that a session can have, then read all of a fresh tensor. */
 static void bytes_used_again_are_zero(struct stage *s)
 {
 	struct quoit_sqe fill = with_scalars(raw_job(QUOIT_OP_FILL, 1, 0, 0), 1234, 0);
@@ -224,7 +224,7 @@ static void check_reply(struct stage *s, const struct quoit_ctl *m, size_t body)
 	CHECK(s, !m->flags);
 }
 
-/* What quoitd sends or posts has no byte that it did not mean. */
+/* quoitd's messages and CQEs contain no byte that it did not set. */
 static void nothing_leaks_through_padding(struct stage *s)
 {
 	struct quoit_ctl ring = {.type = QUOIT_CTL_RING_OPEN, .ring_open = {7, 0, 0, 1}};
@@ -253,9 +253,9 @@ static void nothing_leaks_through_padding(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- memory that goes away: without the seal that prevents it ---- */
+/* ---- memory that vanishes: a test without the seal that prevents it ---- */
 
-/* Short (in the reactor) and long (in the workers). */
+/* Jobs that are short (in the reactor) and long (in the workers). */
 static void arena_vanishes_under_a_job(struct stage *s)
 {
 	static const uint32_t sizes[] = {1000, MIB};
@@ -270,7 +270,7 @@ static void arena_vanishes_under_a_job(struct stage *s)
 		CHECK(s, !raw_run(&c, raw_vector(1, sizes[i], 0)));
 		punch_arena(&c);
 		res = raw_run(&c, fill);
-		/* The session may be ended while a long job still runs. */
+		/* The session may end while a long job still runs. */
 		CHECK(s, res == -EFAULT || (res == -ECONNRESET && sizes[i] == MIB));
 		stage_await_end(s, &c, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	}
@@ -294,7 +294,7 @@ static void ring_vanishes(struct stage *s)
 	}
 }
 
-/* Where clients' notes are: quoitd looks there by itself, also when nobody rings. */
+/* The pages with clients' notes: quoitd looks there even if no bell is rung. */
 static void ring_vanishes_while_it_is_recorded(struct stage *s)
 {
 	struct raw_client c, recorder;
@@ -311,8 +311,8 @@ static void ring_vanishes_while_it_is_recorded(struct stage *s)
 }
 
 /*
- * Jobs and NOPs that come when the session's memory may be gone, until the answer does: no more
- * than end in time where they are taken for a part of the session.
+ * Publish jobs and NOPs whose session's memory may be gone, until CLOSE is answered; at most as
+ * many as end in time.
  */
 static void publish_until_closed(struct stage *s, struct raw_client *c, const struct quoit_sqe *job)
 {

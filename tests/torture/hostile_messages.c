@@ -62,7 +62,7 @@ static void random_message_ends_the_connection(struct stage *s)
 	}
 }
 
-/* What a hello's answer will have been counted as, and how the connection then goes. */
+/* Expect the counter for a hello's answer, and the state of the connection. */
 static void count_hello(struct stage *s, struct raw_client *c, const struct quoit_ctl *answer)
 {
 	if (answer->result == -EPROTO)
@@ -104,7 +104,7 @@ static void unused_bits_end_the_connection(struct stage *s)
 	static const struct {
 		uint16_t type;
 		bool open;
-		size_t at; /* of the byte that should be zero */
+		size_t at; /* offset of the byte that should be zero */
 	} rows[] = {
 #define BODY(member) offsetof(struct quoit_ctl, member)
 		{QUOIT_CTL_HELLO, false, BODY(flags)},
@@ -181,7 +181,7 @@ static void versions_that_differ_are_told_both(struct stage *s)
 			 rows[i].version, rows[i].sqe, rows[i].cqe, QUOIT_ABI_VERSION);
 		CHECK(s, strstr(answer.text, both));
 		stage_expect(s, QUOIT_DAEMON_REFUSED_VERSION, 1);
-		m = ctl_hello(); /* it may think again */
+		m = ctl_hello(); /* it may try again */
 		CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result);
 		stage_die(s, &c);
 	}
@@ -203,7 +203,7 @@ static void unknown_offers_are_ignored(struct stage *s)
 static void wishes_that_cannot_be_are_refused_by_name(struct stage *s)
 {
 	static const struct {
-		struct quoit_hello h; /* added to a good one's */
+		struct quoit_hello h; /* changes to a good one */
 		int result;
 		const char *words;
 	} rows[] = {
@@ -254,7 +254,7 @@ static void names_that_could_fool_a_terminal_are_refused(struct stage *s)
 		{"", 0},
 		{" ~", 0},
 		{"1234567890123456789012345678901", 0},
-		{"12345678901234567890123456789012", -EINVAL}, /* no room for its end */
+		{"12345678901234567890123456789012", -EINVAL}, /* no room for its NUL */
 		{"a\0b", -EINVAL},
 		{"\0b", -EINVAL},
 		{"a\n", -EINVAL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_neighbours.c - sessions that leave nothing for others */
+/* hostile_neighbours.c - sessions that try to leave nothing for others */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #define MIB         (UINT64_C(1) << 20)
 #define PATIENCE_MS 60000
 
-/* More than quoitd has places for long jobs, with the four that each session may take. */
+/* More than quoitd has places for long jobs, including the four that each session may take. */
 #define CROWD 8u
 
 #define LONG_ENTRIES  16u
 #define LONG_ELEMENTS (256u << 10) /* TANH of these takes a few tenths of a millisecond */
-#define FEW_ELEMENTS  512u         /* and of these so little that the reactor does it itself */
+#define FEW_ELEMENTS  512u         /* with so few the reactor runs it itself */
 
-/* The canary gets so many rounds done. */
+/* Wait until the canary has done this many rounds. */
 static void check_canary(struct stage *s, unsigned rounds)
 {
 	for (unsigned i = 0; i < rounds && !s->bad; i++) {
@@ -36,7 +36,7 @@ struct flood {
 	bool good;
 };
 
-/* Keep the ring full of jobs of the highest priority, none of which waits for another. */
+/* Keep the ring full of independent jobs of the highest priority. */
 static void *flood_ring(void *arg)
 {
 	struct flood *f = arg;
@@ -68,7 +68,7 @@ static struct quoit_sqe fill_with(uint32_t handle, double value)
 	return fill;
 }
 
-/* Of so many elements each, all of them this value. */
+/* Open a flood of jobs with this many elements each, all of this value. */
 static bool open_flood(struct stage *s, struct flood *f, uint32_t elements, double value)
 {
 	static const struct raw_wish wish = {
@@ -84,7 +84,7 @@ static bool open_flood(struct stage *s, struct flood *f, uint32_t elements, doub
 	return CHECK(s, !pthread_create(&f->thread, NULL, flood_ring, f));
 }
 
-/* The canary's long jobs have their turn beside any number of sessions that want all. */
+/* The canary's long jobs get their turn beside any number of sessions that want everything. */
 static void crowd_of(struct stage *s, uint32_t elements, double value)
 {
 	static struct flood crowd[CROWD];
@@ -106,9 +106,9 @@ static void crowd_of_long_jobs(struct stage *s)
 	crowd_of(s, LONG_ELEMENTS, 0);
 }
 
-/* ---- numbers that are slow ---- */
+/* ---- slow numbers ---- */
 
-/* A denormal, of which processors can take a hundred times as long; its tanh is itself. */
+/* A denormal number, which can take processors a hundred times as long; its tanh is itself. */
 #define TINY 1e-40f
 
 static void tiny_numbers_in_long_jobs(struct stage *s)
@@ -121,7 +121,7 @@ static void tiny_numbers_in_short_jobs(struct stage *s)
 	crowd_of(s, FEW_ELEMENTS, (double)TINY);
 }
 
-/* They are not taken for zero, in tiles or in the reactor. */
+/* Neither tiles nor the reactor treat them as zero. */
 static void tiny_numbers_are_kept(struct stage *s)
 {
 	static const struct raw_wish wish = {.host_bytes = 16 * MIB,
@@ -155,7 +155,7 @@ static void tiny_numbers_are_kept(struct stage *s)
 
 /* ---- giants ---- */
 
-/* Elements of a sum, all of them the same one: minutes on a core, in parts of about a second. */
+/* Elements of a sum, all the same one: minutes on a core, in tiles of about a second. */
 #ifdef QUOIT_SANITIZE
 #define GIANT_ROWS (1u << 11)
 #else
@@ -163,7 +163,7 @@ static void tiny_numbers_are_kept(struct stage *s)
 #endif
 #define GIANT_COLUMNS (1u << 25)
 #define GIANTS        4u
-#define FAMILY        5u /* sessions with so many each: more than a reactor has places for */
+#define FAMILY        5u /* sessions with this many each: more than a reactor has places for */
 
 static bool open_giants(struct stage *s, struct raw_client *c)
 {
@@ -175,8 +175,11 @@ static bool open_giants(struct stage *s, struct raw_client *c)
 	view.dim[0] = view.dim[1] = 1;
 	view.dim[2] = GIANT_ROWS;
 	view.dim[3] = GIANT_COLUMNS;
-	view.stride[0] = 1; /* of one element: those that are left 0 mean that, too */
-	/* Who reads first what nobody has written is its writer, and the others would wait. */
+	view.stride[0] = 1; /* of one element: all strides 0 would mean dense */
+	/*
+	 * The first reader of an unwritten tensor counts as its writer, and the others would wait;
+	 * so write it.
+	 */
 	CHECK(s, !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, fill_with(1, 1)));
 	CHECK(s, !raw_run(c, view));
 	for (uint32_t i = 0; i < GIANTS; i++) {
@@ -188,7 +191,7 @@ static bool open_giants(struct stage *s, struct raw_client *c)
 	return true;
 }
 
-/* All workers have more than enough to do with it, and the canary's jobs have their turn. */
+/* All workers have more than enough to do, and the canary's jobs still get their turn. */
 static void jobs_that_take_minutes(struct stage *s)
 {
 	struct raw_client c;
@@ -200,7 +203,7 @@ static void jobs_that_take_minutes(struct stage *s)
 	stage_die(s, &c);
 }
 
-/* They do not take all the places that a reactor has: one more session gets its long job done. */
+/* They do not take all the places of a reactor: one more session gets its long job done. */
 static void many_sessions_of_such_jobs(struct stage *s)
 {
 	static const struct raw_wish wish = {
@@ -224,7 +227,7 @@ static void many_sessions_of_such_jobs(struct stage *s)
 
 /* ---- long lists ---- */
 
-/* Jobs that are open, each with a piece of one buffer that it will write: one list of them all. */
+/* Open jobs that will each write a piece of one buffer: they form one list. */
 #define LIST 4000u
 
 enum { PIECES = 1, FREE_PLACE, RESULT, FIRST_PIECE };
@@ -268,7 +271,7 @@ static void make_list(struct stage *s, struct raw_client *c)
 	}
 }
 
-/* Jobs that run at once, but for each of which the whole list is looked through, four times. */
+/* Jobs that run at once, but each of which walks the whole list four times. */
 static void lists_that_are_long_to_walk(struct stage *s)
 {
 	static const struct raw_wish wish = {
@@ -286,7 +289,7 @@ static void lists_that_are_long_to_walk(struct stage *s)
 	while (raw_submit(&c, &nop))
 		;
 	check_canary(s, stage_times(s, 2, 20));
-	CHECK(s, !quoit_ring_peek(&c.cq)); /* what they wait for has not ended */
+	CHECK(s, !quoit_ring_peek(&c.cq)); /* their predecessor has not ended */
 	CHECK(s, (int32_t)(raw_sq_head(&c) - head) > 0);
 	stage_die(s, &c);
 }

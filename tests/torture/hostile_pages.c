@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_pages.c - clients whose pages the kernel cannot tell of, and who looks at all clients
+ * hostile_pages.c - clients whose pages the kernel cannot describe, and tools that look at all
+ * clients
  *
- * A client holds its own mmap lock for ever: a thread of it waits, with the lock, for a page of a
- * file whose server does not answer, and another one for the lock itself, to write.  Whoever reads
- * its smaps or numa_maps waits behind that one.  Tools must show all others within a second, and of
- * these clients what can be known.
+ * A client holds its own mmap lock for ever: one of its threads waits, with the lock, for a page of
+ * a file whose server does not answer, and another one waits for the lock itself, to write.  A
+ * reader of its smaps or numa_maps waits behind that thread.  Tools must show all other clients
+ * within a second, and of these clients what can be known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +29,11 @@
 /* More than a tool has readers. */
 #define MOST 40u
 
-/* The short form, also a sanitizer's, is run beside other things: there it is to end. */
+/* The short form, and that of a sanitizer, runs beside other tests: there tools only must end. */
 #define SECOND_MS 1000
 #define SOON_MS   10000
 
-/* Of a tool that never ends. */
+/* The time limit for a tool that never ends. */
 #define PATIENCE_S 20
 
 static const struct raw_wish wish = {
@@ -45,8 +46,8 @@ struct holder {
 	uint64_t session;
 };
 
-static int own_memory;  /* of a holder: /proc/self/mem */
-static char *slow_page; /* mapped before anybody waits for it: mmap would wait, too */
+static int own_memory;  /* a holder's /proc/self/mem */
+static char *slow_page; /* mapped before a thread waits for it, since mmap would wait, too */
 
 static void *wait_with_the_lock(void *arg)
 {
@@ -57,7 +58,7 @@ static void *wait_with_the_lock(void *arg)
 	return NULL;
 }
 
-/* Each time it is free until the other thread has it. */
+/* Free the page each time, until the other thread has the lock. */
 static void *want_the_lock(void *arg)
 {
 	(void)arg;
@@ -70,7 +71,7 @@ static void *want_the_lock(void *arg)
 	return NULL;
 }
 
-/* In a process of its own: a session, and then no more of the lock. */
+/* Runs in a process of its own: opens a session, and then blocks its lock. */
 static void hold(const char *socket, int ready)
 {
 	pthread_t thread;
@@ -118,7 +119,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Run `quoit` with these words; what it says, within a second where that can be told. */
+/* Run `quoit` with these words; returns its output, within a second if time can be measured. */
 static void run_tool(struct stage *s, const char *words, char *ret_said, size_t size)
 {
 	const char *build = getenv("QUOIT_BUILD");
@@ -139,7 +140,7 @@ static void run_tool(struct stage *s, const char *words, char *ret_said, size_t 
 		printf("quoit %s: %llu ms\n", words, (unsigned long long)took);
 }
 
-/* The line of a session in what `ps -o session,...` says; "": there is none. */
+/* The line of a session in the output of `ps -o session,...`; "": there is none. */
 static const char *line_of(const char *said, uint64_t session)
 {
 	char number[24];
@@ -164,7 +165,10 @@ static bool is_unknown(const char *line)
 	return line[strspn(line, " ")] == '-';
 }
 
-/* All are shown; of the holders what the kernel does not tell is unknown, of the canary nothing. */
+/*
+ * All sessions are shown.  A holder's figures that the kernel does not give are unknown; all of the
+ * canary's are known.
+ */
 static void look(struct stage *s, const char *column, const struct holder *h, unsigned count)
 {
 	static char said[1 << 16];
@@ -208,7 +212,7 @@ static void hold_and_look(struct stage *s, unsigned count)
 		started++;
 	if (started)
 		slow_server_await(&v, 1);
-	usleep(100000); /* until those that want the locks wait for them */
+	usleep(100000); /* until the threads that want the locks wait for them */
 	if (started == count) {
 		look(s, "pss", holder, count);
 		look(s, "nodes", holder, count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_paging.c - clients that have their pages sent away, locked, or kept from themselves: case
- * 39 of the threat model.  quoitd has mappings of its own, which none of that is to reach.
+ * hostile_paging.c - clients that let their pages be paged out, locked, or made inaccessible: case
+ * 39 of the threat model.  quoitd has mappings of its own, which none of that may affect.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #endif
 
 #define MIB   (UINT64_C(1) << 20)
-#define SMALL 1000u                 /* for the reactor, */
-#define LARGE (MIB / sizeof(float)) /* and for the workers */
+#define SMALL 1000u                 /* elements for the reactor */
+#define LARGE (MIB / sizeof(float)) /* elements for the workers */
 
 static const struct raw_wish wish = {.host_bytes = 16 * MIB,
 				     .arena_bytes = 4 * MIB,
@@ -55,8 +55,7 @@ static struct quoit_sqe fill(uint32_t handle, double value)
 	return sqe;
 }
 
-/* quoitd writes to the arena and reads from there, a job for the reactor and one for the workers.
- */
+/* quoitd writes and reads the arena, by a job for the reactor and one for the workers. */
 static void use_arena(struct stage *s, struct raw_client *c, unsigned rounds)
 {
 	for (unsigned i = 0; i < rounds && !s->bad; i++)
@@ -66,7 +65,7 @@ static void use_arena(struct stage *s, struct raw_client *c, unsigned rounds)
 		}
 }
 
-/* What quoitd has read there last, written to where we can look. */
+/* Expect the value that quoitd has read there last, by a copy that we can see. */
 static void expect_last(struct stage *s, struct raw_client *c, float value)
 {
 	for (uint32_t k = 0; k < 2; k++) {
@@ -79,7 +78,7 @@ static void expect_last(struct stage *s, struct raw_client *c, float value)
 	}
 }
 
-/* ---- pages that are sent away, and locked ---- */
+/* ---- pages that are paged out, and locked ---- */
 
 struct pager {
 	struct raw_client *client;
@@ -88,7 +87,7 @@ struct pager {
 	unsigned refused;
 };
 
-/* Where there is nowhere to send them to, the kernel still takes them out of all page tables. */
+/* Without swap, the kernel still removes them from all page tables. */
 static void *send_away(void *arg)
 {
 	struct pager *p = arg;
@@ -124,9 +123,9 @@ static void pages_that_are_sent_away(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- pages whose faults nobody answers ---- */
+/* ---- page faults that are never answered ---- */
 
-/* -errno: it cannot be had. */
+/* -errno: that is not possible here. */
 static int hold_faults(const struct raw_client *c)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -144,7 +143,7 @@ static int hold_faults(const struct raw_client *c)
 	return err;
 }
 
-/* They are the client's own: quoitd has mappings of its own. */
+/* The faults are those of the client's own mapping; quoitd has others. */
 static void faults_that_nobody_answers(struct stage *s)
 {
 	struct uffdio_range all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_queues.c - queues that are as full as they can be, of work and of answers; for root only,
- * who can be several users
+ * hostile_queues.c - queues that are full of work and of answers; for root only: it needs several
+ * users
  */
 #include <signal.h>
 #include <stdio.h>
@@ -36,18 +36,19 @@ static bool open_as(struct stage *s, struct raw_client *c, uid_t uid, const stru
 
 #define FLOODS      24u
 #define FLOOD_JOBS  512u
-#define FLOOD_SIZE  12000u /* normal numbers: a job somewhat below SCHED_INLINE_NS */
+#define FLOOD_SIZE  12000u /* normal numbers: a job slightly below SCHED_INLINE_NS */
 #define SMALL_JOBS  100u
-#define SMALL_LEAST 20u /* of them must have met the flood */
-#define TRIES       3u  /* others may keep the machine busy */
-#define PAUSE_US    300 /* between two: its ring is not polled any more, and has to be found */
+#define SMALL_LEAST 20u /* this many of them must have met the flood */
+#define TRIES       3u  /* other programs may keep the machine busy */
+/* between two jobs: meanwhile quoitd stops polling the ring, and must find it again */
+#define PAUSE_US    300
 
 struct flood {
 	struct raw_client client[FLOODS];
 	unsigned open;
 };
 
-/* Each with a tensor, the one job that it has had. */
+/* Open sessions with a tensor each; each runs one job before. */
 static bool open_flood(struct stage *s, struct flood *f)
 {
 	static const struct raw_wish wish = {.host_bytes = MIB,
@@ -89,12 +90,12 @@ static const struct quoit_stamps *stamps_at(const struct raw_client *c, uint32_t
 	return &c->stamps[cq_index & (c->layout.cq_entries - 1)];
 }
 
-/* From when a job was in the SQ, or a little later, until it began. */
+/* From the time when a job was in the SQ, or slightly later, until it began. */
 struct wait {
 	uint64_t from, to;
 };
 
-/* One after the other, while the flood lasts; how many. */
+/* Run them one after the other while the flood lasts; returns how many. */
 static unsigned run_small_jobs(struct stage *s, struct raw_client *c, const struct flood *f,
 			       struct wait *ret)
 {
@@ -114,7 +115,7 @@ static unsigned run_small_jobs(struct stage *s, struct raw_client *c, const stru
 	return n;
 }
 
-/* Jobs of the flood that began meanwhile. */
+/* How many jobs of the flood began meanwhile. */
 static unsigned count_begun(const struct flood *f, const struct wait *w)
 {
 	unsigned n = 0;
@@ -142,7 +143,10 @@ static uint64_t shortest_ns(const struct flood *f)
 	return least * 1000 / (f->client[0].info.tsc_hz / 1000000);
 }
 
-/* What one user may have run in a turn: what fits into it, and what a session then begins. */
+/*
+ * How many jobs one user may run in a turn: those that fit into it, and the last one that a session
+ * then begins.
+ */
 static unsigned jobs_of_a_turn(const struct flood *f)
 {
 	uint64_t predicted = FLOOD_SIZE * optable_find(QUOIT_OP_NORMAL)->cost / 1000 + SCHED_JOB_NS;
@@ -156,8 +160,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The bound of tenant.h, counted in jobs and not in time: two turns of the only other one.  Of nine
- * of ten, since the reactor may lose its core while it looks for rings that have work again.
+ * The bound of tenant.h, counted in jobs and not in time: two turns of the only other user.  Nine
+ * of ten jobs must keep it, since the reactor may lose its core while it looks for rings that have
+ * work again.
  */
 static bool are_within_bound(const struct flood *f, const struct wait *wait, unsigned n)
 {
@@ -212,7 +217,7 @@ static void small_jobs_beside_full_queues(struct stage *s)
 #define STOPPED_ENTRIES 64u
 #define OTHERS_JOBS     1000u
 
-/* Every job once, in order, and then more of them. */
+/* Reap every job once, in order, and then more of them. */
 static bool reap_all(struct raw_client *c)
 {
 	struct quoit_cqe cqe;
@@ -226,7 +231,7 @@ static bool reap_all(struct raw_client *c)
 	return true;
 }
 
-/* Fills its CQ, and then its SQ, and stops: whoever continues it is told what came of it all. */
+/* Fill the CQ, and then the SQ, and stop; the exit status after continuing tells the result. */
 static int be_stopped(const char *socket, _Atomic uint64_t *ret_session)
 {
 	static const struct raw_wish wish = {.host_bytes = MIB,
@@ -255,7 +260,7 @@ static int be_stopped(const char *socket, _Atomic uint64_t *ret_session)
 	return !good;
 }
 
-/* Once all that it has done is told. */
+/* Wait until all its jobs are counted. */
 static uint64_t core_ticks(const struct stage *s, uint64_t session, uint64_t jobs)
 {
 	for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
@@ -266,7 +271,7 @@ static uint64_t core_ticks(const struct stage *s, uint64_t session, uint64_t job
 	return daemon_session_counter(&s->daemon, session, QUOIT_SESSION_CORE_TICKS);
 }
 
-/* Nobody is passed over for its sake, whose part of each round it leaves to the others. */
+/* quoitd must not skip another session for its sake; others may use its part of each round. */
 static void lend_its_share(struct stage *s, uint64_t session)
 {
 	static const struct raw_wish wish = {.host_bytes = MIB, .max_tensors = 4, .sq_entries = 64};
@@ -307,7 +312,7 @@ static void client_that_is_stopped_with_all_its_credits(struct stage *s)
 		CHECK(s, !kill(pid, SIGCONT));
 		CHECK(s, waitpid(pid, &status, 0) == pid && !status);
 	}
-	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1); /* it closes without a word */
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1); /* it closes without a message */
 	munmap(session, sizeof *session);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_reads.c - reads of files whose server does not answer
+ * hostile_reads.c - reads of files, while their server does not answer
  *
- * A session may have so many under way, and a user; others' transfers must not notice.
+ * A session, and a user, can have a limited number of them under way.  They must not delay others'
+ * transfers.
  */
 #include <errno.h>
 #include <linux/fuse.h>
@@ -17,7 +18,7 @@
 #define PATIENCE_MS 60000
 #define A_WHILE_MS  300
 
-/* Reads that a session puts in, and those that may be under way: docs/limits.md. */
+/* Reads that a session submits, and the most that may be under way: docs/limits.md. */
 #define READS        20u
 #define OF_A_SESSION 16u
 #define OF_A_USER    32u
@@ -25,13 +26,13 @@
 static const struct raw_wish wish = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 32};
 
-/* Between tensor t and the session's first file. */
+/* A transfer between tensor t and the session's first file. */
 static struct quoit_sqe transfer(uint8_t opcode, uint32_t t)
 {
 	return raw_job(opcode, t, 0, 0);
 }
 
-/* A session that comes now can write to its file and read it. */
+/* A new session can write to its file and read it. */
 static void check_transfers(struct stage *s)
 {
 	const int32_t bytes = WORDS * sizeof(float);
@@ -49,7 +50,7 @@ static void check_transfers(struct stage *s)
 	close(fd);
 }
 
-/* Put in reads of a file that is not read any more, until so many hang. */
+/* Submit reads of a file that is no longer served, until this many hang. */
 static bool hang_reads(struct stage *s, struct raw_client *c, struct slow_server *v, int fd,
 		       unsigned hanging)
 {
@@ -115,7 +116,7 @@ static void hang_and_die(struct stage *s)
 	hang_and_go(s, true);
 }
 
-/* Threads that have moved bytes stay a while, or for good, for those that come next. */
+/* Threads that moved bytes stay for a while, or for good, for later transfers. */
 static void play_again(struct stage *s, void (*first)(struct stage *s),
 		       void (*then)(struct stage *s))
 {
@@ -137,7 +138,7 @@ static void client_dies_with_reads_that_are_never_answered(struct stage *s)
 
 /* ---- of a user ---- */
 
-/* A read of bytes that are there: it waits for its user's others, and for nobody else's. */
+/* A read of bytes that are there: it waits for other reads of its user, but not of others. */
 static void check_waiting(struct stage *s, struct slow_server *v)
 {
 	const int32_t bytes = WORDS * sizeof(float);
@@ -193,7 +194,7 @@ static void reads_of_one_user_that_are_never_answered(struct stage *s)
 
 /* ---- and its bytes ---- */
 
-/* The CQE that comes next is this one. */
+/* Expect this CQE next. */
 static bool next_is(struct raw_client *c, uint64_t user_data, int32_t res)
 {
 	struct quoit_cqe cqe;
@@ -202,7 +203,7 @@ static bool next_is(struct raw_client *c, uint64_t user_data, int32_t res)
 	       cqe.res == res;
 }
 
-/* The kernel still writes there: nobody else gets those bytes, although there are no others. */
+/* The kernel still writes there: no other tensor gets those bytes, even if there are no others. */
 static void tensor_that_is_freed_under_a_read(struct stage *s)
 {
 	enum { HALF = 160 << 10, READ_IT = 100, FILL_IT, OTHER }; /* elements; user_data */

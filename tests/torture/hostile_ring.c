@@ -48,7 +48,9 @@ static void tail_below_the_head(struct stage *s)
 	stage_await_end(s, &c, QUOIT_DAEMON_KILL_RING_TAIL);
 }
 
-/* Taken back before quoitd looked, or not: a smaller batch, or a tail below the head. */
+/*
+ * The tail is taken back before quoitd looked, or after: a smaller batch, or a tail below the head.
+ */
 static void tail_taken_back(struct stage *s)
 {
 	for (unsigned i = 0; i < stage_times(s, 50, 5000) && !s->bad; i++) {
@@ -114,7 +116,7 @@ static void *flap(void *arg)
 	return NULL;
 }
 
-/* What was checked is what is used: a valid batch, or none and the end. */
+/* quoitd uses the tail that it checked: it runs a valid batch, or none and ends the session. */
 static void tail_changed_all_the_time(struct stage *s)
 {
 	for (unsigned i = 0; i < stage_times(s, 50, 2500) && !s->bad; i++) {
@@ -136,7 +138,7 @@ static void tail_changed_all_the_time(struct stage *s)
 	}
 }
 
-/* One NOP, carried by the tail; beside another operation in its slot. */
+/* Submit one NOP, carried by the tail, with another operation in its slot. */
 static bool submit_carried(struct raw_client *c, uint8_t in_slot)
 {
 	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
@@ -160,12 +162,12 @@ static void carried_and_another_in_its_slot(struct stage *s)
 		return;
 	for (unsigned i = 0; i < 3 * ENTRIES && !s->bad; i++) {
 		CHECK(s, submit_carried(&c, UINT8_MAX));
-		CHECK(s, raw_reap_good(&c, 1)); /* it is the carried one that was run */
+		CHECK(s, raw_reap_good(&c, 1)); /* quoitd ran the carried one */
 	}
 	(void)stage_leave(s, &c);
 }
 
-/* As many CQEs as jobs, each wait with an end; f is flapped meanwhile. */
+/* Expect as many CQEs as jobs, with a time limit for each; f changes all the time. */
 static void run_beside(struct stage *s, struct raw_client *c, struct flapper *f)
 {
 	unsigned jobs = stage_times(s, 2000, 100000);
@@ -184,7 +186,7 @@ static void run_beside(struct stage *s, struct raw_client *c, struct flapper *f)
 	pthread_join(thread, NULL);
 }
 
-/* What is carried may be anything: it is one SQE, good or refused. */
+/* The tail's line may carry anything: quoitd sees one SQE, good or refused. */
 static void carried_and_changed_all_the_time(struct stage *s)
 {
 	struct flapper f = {.values = {~(uint32_t)QUOIT_OP_NOP, ~(uint32_t)UINT8_MAX}};
@@ -198,7 +200,7 @@ static void carried_and_changed_all_the_time(struct stage *s)
 	(void)stage_leave(s, &c);
 }
 
-/* quoitd does not read that line: it knows where it is. */
+/* quoitd does not read that line: it knows its own tail. */
 static void its_own_CQ_tail_written(struct stage *s)
 {
 	struct flapper f = {.values = {7, UINT32_MAX}};
@@ -220,7 +222,7 @@ static void its_own_CQ_tail_written(struct stage *s)
 #define WRAPS true
 #endif
 
-/* The short form of this is in ring_torture.c, where the indices can be chosen. */
+/* ring_torture.c has the short form of this, where the indices can be chosen. */
 static void indices_wrap(struct stage *s)
 {
 	const struct raw_wish large = {.host_bytes = 1u << 20, .sq_entries = 4096};
@@ -249,7 +251,7 @@ static void indices_wrap(struct stage *s)
 
 /* ---- the CQ head ---- */
 
-/* As many jobs as quoitd will ask us for the head: more than half of the CQ is unread. */
+/* So many jobs that quoitd must read the head: more than half of the CQ is unread. */
 #define MANY (ENTRIES / 2 + 2)
 
 static void cq_head_ahead_of_the_tail(struct stage *s)
@@ -276,7 +278,7 @@ static void cq_head_jumps_back(struct stage *s)
 			return;
 		raw_submit_nops(&c, MANY);
 		CHECK(s, raw_reap_good(&c, MANY));
-		raw_submit_nops(&c, MANY); /* quoitd looks at the head meanwhile */
+		raw_submit_nops(&c, MANY); /* quoitd reads the head meanwhile */
 		CHECK(s, raw_await_posted(&c, 2 * MANY));
 		raw_set_cq_head(&c, MANY - steps[i]);
 		raw_submit_nops(&c, 1);
@@ -303,7 +305,7 @@ static void cq_head_never_moves(struct stage *s)
 	}
 	for (uint32_t n = 0; n < ENTRIES; n++)
 		CHECK(s, c.cqes[n].user_data == n);
-	CHECK(s, raw_reap_good(&c, 2 * ENTRIES)); /* and goes on as soon as there is room */
+	CHECK(s, raw_reap_good(&c, 2 * ENTRIES)); /* and quoitd goes on as soon as there is room */
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
@@ -317,7 +319,7 @@ static int cancel_next(struct raw_client *c)
 	return raw_call(c, &m, NULL, 0, &count);
 }
 
-/* Cancels of what is not there yet are remembered until it comes, and no longer. */
+/* A cancel of a job that is not there yet is remembered until the job comes, and no longer. */
 static void cancelled_again_before_it_comes(struct stage *s)
 {
 	struct raw_client c;
@@ -333,7 +335,7 @@ static void cancelled_again_before_it_comes(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Anything at all, and what is nearly right. */
+/* Any number, or a number that is nearly right. */
 static uint64_t lie(struct stage *s)
 {
 	uint64_t noise = (uint64_t)stage_random(s, UINT32_MAX) << 32 | stage_random(s, UINT32_MAX);
@@ -341,7 +343,7 @@ static uint64_t lie(struct stage *s)
 	return stage_random(s, 2) ? noise : noise >> stage_random(s, 64);
 }
 
-/* Half of them are of the sample that is next. */
+/* Half of the notes are about the next sample. */
 static uint64_t note(struct stage *s, uint32_t index)
 {
 	return stage_random(s, 2) ? lie(s) : quoit_note_of(quoit_sample_from(index, 0), lie(s));
@@ -380,7 +382,7 @@ static void scribble(struct stage *s, const struct raw_client *c)
 	__atomic_store_n(&e->head, (uint32_t)lie(s), __ATOMIC_RELEASE);
 }
 
-/* What is a client's in a trace says so, and no more of it than may be. */
+/* A client's events in a trace are marked as such, and are no more than allowed. */
 static bool trace_is_whole(struct stage *s, uint64_t session)
 {
 	static struct {

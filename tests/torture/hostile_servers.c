@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_servers.c - descriptors behind which somebody does not answer
+ * hostile_servers.c - descriptors whose server or peer does not answer
  *
- * The server of a file's file system and the peer of a socket belong to the client.  While
- * they keep quoitd waiting, other sessions, of the same user too, must not notice.
+ * The server of a file's file system and the peer of a socket belong to the client.  While they
+ * keep quoitd waiting, other sessions, also of the same user, must not notice.
  */
 #include <errno.h>
 #include <linux/fuse.h>
@@ -23,13 +23,13 @@
 /* Descriptors for one connection: more than it has room for. */
 #define BROUGHT 2000u
 
-/* A reply that has not come after so long is not about to. */
+/* A reply that has not come after this time will not come. */
 #define WAITS_MS 1000
 
 static const struct raw_wish small = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
 
-/* A session that comes now has its files, its jobs, and can go. */
+/* A new session can add its files, run its jobs, and close. */
 static void check_others(struct stage *s)
 {
 	int fd = memfd_create("torture", MFD_CLOEXEC);
@@ -82,7 +82,7 @@ static void file_whose_system_is_never_named(struct stage *s)
 	hold_while_added(s, FUSE_STATFS);
 }
 
-/* The last descriptor is closed by a client that takes its file back, or dies. */
+/* The client removes its file, or dies, which closes the last descriptor. */
 static void hold_at_close(struct stage *s, bool dies)
 {
 	struct slow_server v;
@@ -123,7 +123,7 @@ static void file_that_is_never_flushed_when_its_client_dies(struct stage *s)
 
 /* ---- sockets ---- */
 
-/* A socket with bytes that its peer does not take, for which its last close waits an hour. */
+/* A socket with bytes that its peer does not take, so that its last close waits for an hour. */
 static int open_lingering(int *ret_peer)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -153,7 +153,7 @@ static int put_lingering(const struct raw_client *c, enum way way, int fd)
 
 	if (way == TO_A_RING)
 		return ctl_put(c->bell, "", 1, &fd, 1);
-	if (way == UNREAD) { /* what ends the connection is before it in the queue */
+	if (way == UNREAD) { /* the reason for the end is before it in the queue */
 		struct quoit_ctl bad = {0};
 		int err = ctl_put(c->socket, &bad, sizeof bad, NULL, 0);
 
@@ -163,7 +163,7 @@ static int put_lingering(const struct raw_client *c, enum way way, int fd)
 	return ctl_put(c->socket, &m, sizeof m, &fd, 1);
 }
 
-/* Give it away while quoitd cannot run, so that it is quoitd that has the last descriptor. */
+/* Give it away while quoitd is stopped, so that quoitd has the last descriptor. */
 static int give_lingering(struct stage *s, const struct raw_client *c, enum way way, int *ret_peer)
 {
 	int fd = open_lingering(ret_peer), err = -errno, status;
@@ -174,7 +174,7 @@ static int give_lingering(struct stage *s, const struct raw_client *c, enum way 
 	(void)waitpid(s->daemon.pid, &status, WUNTRACED);
 	err = put_lingering(c, way, fd);
 	if (err)
-		close(*ret_peer); /* or we would linger ourselves */
+		close(*ret_peer); /* otherwise our own close would wait */
 	close(fd);
 	(void)kill(s->daemon.pid, SIGCONT);
 	if (err)
@@ -211,8 +211,8 @@ static void sockets_that_linger(struct stage *s)
 }
 
 /*
- * What it goes on bringing waits to be closed behind one whose close hangs, and then so does its
- * request; one that is sent all the same is its last.
+ * Further descriptors wait to be closed behind the one whose close hangs, and then the client's
+ * next request waits, too; if it sends one more, the connection ends.
  */
 static void descriptors_behind_a_socket_that_lingers(struct stage *s, bool goes_on)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_shared.c - what clients do to the memory that they share with quoitd, and to the locks
- * and groups behind it: cases 88 to 90 and 95 of the threat model.
+ * hostile_shared.c - attacks of clients on the memory that they share with quoitd, and on its locks
+ * and cgroups: cases 88 to 90 and 95 of the threat model.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,13 +33,13 @@ static const struct raw_wish wish = {.host_bytes = 16 * MIB,
 				     .sq_entries = 64,
 				     .cq_entries = 128};
 
-/* Hello, and nothing handed over yet. */
+/* Send hello, and hand nothing over yet. */
 static bool hello(struct stage *s, struct raw_client *c)
 {
 	return CHECK(s, !raw_connect(c, s->daemon.socket)) && CHECK(s, !raw_hello(c, &wish));
 }
 
-/* The arena that it has made, whether or not quoitd has it. */
+/* Hand over the client's arena, even if quoitd has it already. */
 static int give_again(struct raw_client *c)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA};
@@ -49,12 +49,12 @@ static int give_again(struct raw_client *c)
 
 /* ---- an inode's lock ---- */
 
-/* A thread of the client's that holds the lock of a memfd for as long as a server is silent. */
+/* A client's thread that holds the lock of a memfd for as long as a server is silent. */
 struct holder {
 	struct slow_server server;
 	pthread_t thread;
-	void *slow; /* reading there never ends */
-	int fd;     /* of the memfd */
+	void *slow; /* reading this never ends */
+	int fd;     /* the memfd */
 };
 
 static void *hold_lock(void *arg)
@@ -88,7 +88,7 @@ static void let_go(struct holder *h)
 	munmap(h->slow, 4096);
 }
 
-/* Others open sessions, and have jobs done in them. */
+/* Others open sessions, and run jobs in them. */
 static void others_go_on(struct stage *s)
 {
 	struct raw_client c;
@@ -102,7 +102,10 @@ static void others_go_on(struct stage *s)
 	}
 }
 
-/* Held from before it is handed over until after the session's end: it cannot be sealed. */
+/*
+ * The lock is held from before the hand-over until after the session's end, so the arena cannot be
+ * sealed.
+ */
 static void lock_of_the_arena_is_held(struct stage *s)
 {
 	struct holder h = {0};
@@ -115,7 +118,7 @@ static void lock_of_the_arena_is_held(struct stage *s)
 		CHECK(s, !give_again(&c));
 		memset(c.arena, 0, c.info.arena_bytes);
 		CHECK(s, raw_ready(&c) == -EPERM && strstr(c.text, "seals"));
-		CHECK(s, !give_again(&c)); /* it was dropped */
+		CHECK(s, !give_again(&c)); /* quoitd has dropped it */
 		others_go_on(s);
 		shutdown(c.socket, SHUT_RDWR);
 		stage_expect(s, QUOIT_DAEMON_CLIENTS_DIED, 1);
@@ -146,7 +149,7 @@ static void lock_of_a_ring_is_held(struct stage *s)
 	raw_close(&c);
 }
 
-/* A quoitd of its own is ended meanwhile, by whatever signal, and does not wait for it. */
+/* A separate quoitd gets this signal meanwhile, and must end without waiting for the lock. */
 static void end_while_a_lock_is_held(struct stage *s, int signal)
 {
 	static const char *const options[] = {"--private", "--log=error", NULL};
@@ -184,7 +187,7 @@ static void quoitd_can_be_ended(struct stage *s)
 	end_while_a_lock_is_held(s, SIGKILL);
 }
 
-/* ---- what is not as it should be ---- */
+/* ---- invalid memory ---- */
 
 static int give(struct raw_client *c, int fd)
 {
@@ -218,17 +221,18 @@ static void only_sealed_memory_is_taken(struct stage *s)
 		(void)fcntl(huge, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
 		CHECK(s, give(&c, huge) == -EINVAL && strstr(c.text, "huge"));
 	}
-	fd = raw_memory(c.info.arena_bytes, &map); /* no writing for quoitd: sealed too early */
+	/* sealed against writing too early: quoitd could not write */
+	fd = raw_memory(c.info.arena_bytes, &map);
 	CHECK(s, !munmap(map, c.info.arena_bytes) && !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE));
 	CHECK(s, give(&c, fd) == -EPERM && strstr(c.text, "map its"));
-	CHECK(s, raw_ready(&c) == -EINVAL); /* nothing is there */
+	CHECK(s, raw_ready(&c) == -EINVAL); /* there is no memory */
 	CHECK(s, !raw_give_arena(&c) && !raw_begin_arena(&c));
 	CHECK(s, !raw_ring_open(&c, 8, 8, 0));
 	CHECK(s, !raw_run(&c, raw_vector(1, 100, 0)));
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* quoitd makes none of what is missing; and once all is there, it is taken. */
+/* quoitd allocates no missing page; once all pages are there, it accepts the memory. */
 static void missing_pages_are_found(struct stage *s)
 {
 	const uint64_t bytes = wish.arena_bytes, holes[] = {0, 4096, bytes / 2, bytes - 4096};
@@ -247,7 +251,7 @@ static void missing_pages_are_found(struct stage *s)
 		munmap(c.arena, bytes);
 		close(c.arena_fd);
 	}
-	c.arena_fd = raw_memory(bytes / 2, &c.arena); /* and none is behind its end */
+	c.arena_fd = raw_memory(bytes / 2, &c.arena); /* and no page lies behind its end */
 	CHECK(s, !give_again(&c));
 	CHECK(s, !raw_fill(c.arena_fd, c.arena, bytes / 2, c.seals));
 	CHECK(s, raw_ready(&c) == -EFAULT);
@@ -262,7 +266,7 @@ static void missing_pages_are_found(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* One step for another, and each twice; a client that goes in the midst. */
+/* Steps in a wrong order, and steps twice; a client that goes between two steps. */
 static void steps_out_of_order(struct stage *s)
 {
 	struct raw_client c;
@@ -293,7 +297,7 @@ static int say_more(struct raw_client *c, uint64_t bytes)
 	return raw_call_with(c, &m, -1, NULL);
 }
 
-/* A session that asks for no lease; its memfd has room for all that the arena can become. */
+/* A session with the default lease; its memfd has room for all that the arena can become. */
 static bool open_growing(struct stage *s, struct raw_client *c, uint8_t **ret_map)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA};
@@ -301,7 +305,7 @@ static bool open_growing(struct stage *s, struct raw_client *c, uint8_t **ret_ma
 	*ret_map = NULL;
 	if (!CHECK(s, !raw_connect(c, s->daemon.socket)) || !CHECK(s, !raw_hello(c, &growing)) ||
 	    !CHECK(s, c->info.arena_most > c->info.arena_bytes + MIB) ||
-	    !CHECK(s, say_more(c, c->info.arena_bytes + 4096) == -EINVAL)) /* there is none */
+	    !CHECK(s, say_more(c, c->info.arena_bytes + 4096) == -EINVAL)) /* there is no page */
 		return false;
 	c->arena_fd = raw_memory(c->info.arena_most, ret_map);
 	return CHECK(s, *ret_map) && CHECK(s, !raw_call_with(c, &m, c->arena_fd, NULL)) &&
@@ -310,8 +314,10 @@ static bool open_growing(struct stage *s, struct raw_client *c, uint8_t **ret_ma
 	       CHECK(s, !raw_ready(c)) && CHECK(s, !raw_ring_open(c, 8, 8, 0));
 }
 
-/* What it says of its pages is looked at, and paid for is what is there: page tables, once looked
- * at. */
+/*
+ * quoitd checks the pages that it announces, and charges those that exist: the page tables, once it
+ * has looked at the pages.
+ */
 static void an_arena_that_grows_in_words_alone(struct stage *s)
 {
 	struct raw_client c;
@@ -334,7 +340,7 @@ static void an_arena_that_grows_in_words_alone(struct stage *s)
 	CHECK(s, say_more(&c, most) == -EFAULT);
 	before += tables;
 	CHECK(s, stage_count(s, QUOIT_DAEMON_HOST_LEASED) == before);
-	CHECK(s, raw_run(&c, raw_vector(1, 1024, arena)) == -EINVAL); /* not yet of it */
+	CHECK(s, raw_run(&c, raw_vector(1, 1024, arena)) == -EINVAL); /* not in the arena yet */
 	CHECK(s, !say_more(&c, arena + MIB));
 	now = stage_count(s, QUOIT_DAEMON_HOST_LEASED);
 	CHECK(s, now == before + MIB);
@@ -346,7 +352,7 @@ static void an_arena_that_grows_in_words_alone(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* A client that goes while quoitd looks at what it has added. */
+/* A client that goes while quoitd looks at the pages that it has added. */
 static void who_goes_while_its_arena_grows(struct stage *s)
 {
 	for (unsigned i = 0; i < stage_times(s, 20, 2000) && !s->bad; i++) {
@@ -365,12 +371,14 @@ static void who_goes_while_its_arena_grows(struct stage *s)
 	}
 }
 
-/* ---- who is charged ---- */
+/* ---- which user is charged ---- */
 
 #define GROUP_V1 "/sys/fs/cgroup/memory/quoit-torture"
 #define GROUP_V2 "/sys/fs/cgroup/quoit-torture"
 
-/* For what quoitd is charged; or, in a scene of their own, clients.  NULL: none can be had. */
+/*
+ * The cgroup that quoitd is charged to, or clients in a scene of their own.  NULL: there is none.
+ */
 static const char *group;
 
 static bool put(const char *name, const char *text)
@@ -426,7 +434,7 @@ static void in_a_group(const struct daemon *d)
 		(void)put("cgroup.procs", "0");
 }
 
-/* References to its pages, in the queues of sockets, for as long as these live. */
+/* Keep references to its pages in the queues of sockets for as long as these live. */
 static uint64_t keep_pages(int fd, uint64_t bytes, int *sockets, unsigned *count, unsigned most)
 {
 	off_t at = 0;
@@ -451,7 +459,7 @@ static uint64_t keep_pages(int fd, uint64_t bytes, int *sockets, unsigned *count
 #define KEPT     8u
 #define KEPT_MIB 16u
 
-/* Sessions that are over, and of whose arenas, which quoitd has written, all pages are kept. */
+/* Sessions end, but all pages of their arenas, which quoitd has written, are kept. */
 static void pages_that_are_kept(struct stage *s)
 {
 	const struct raw_wish large = {.host_bytes = (KEPT_MIB + 4) * MIB,
@@ -491,7 +499,7 @@ static void pages_that_are_kept(struct stage *s)
 		close(sockets[--count]);
 }
 
-/* ---- pages in a swap that cannot come back ---- */
+/* ---- pages in the swap that cannot come back ---- */
 
 #define LOCKED (4 * MIB)
 
@@ -519,8 +527,8 @@ static void leave_group(void)
 }
 
 /*
- * In a process of the group: take all pages of the arena, and some that cannot be sent away; then
- * leave it, and stop, so that it is charged for them and has no process.
+ * In a process of the cgroup: allocate all pages of the arena, and some that cannot be swapped out.
+ * Then leave the cgroup and stop, so that it is charged for them but has no process.
  */
 static pid_t fill_group(const struct raw_client *c)
 {
@@ -542,7 +550,7 @@ static pid_t fill_group(const struct raw_client *c)
 	_exit(0);
 }
 
-/* Down to what is locked: all else goes to the swap, and nothing of it fits any more. */
+/* Shrink the group to its locked pages: all others go to the swap, and no page fits any more. */
 static bool send_away(void)
 {
 	for (uint64_t at = charged(); at > LOCKED + MIB / 2; at -= MIB / 4)
@@ -563,7 +571,9 @@ static bool has_swap(void)
 	return has;
 }
 
-/* Whoever touches one asks for memory of a group that is full, and has nobody who could be killed.
+/*
+ * A process that touches such a page needs memory of a full cgroup, in which the kernel has no
+ * process to kill.
  */
 static void pages_that_cannot_come_back(struct stage *s)
 {
@@ -610,7 +620,7 @@ static uint64_t page_tables(const struct stage *s)
 	return kib;
 }
 
-/* Buffers of one class, until the lease is full; then they are free. */
+/* Use buffers of one size class until the lease is full; then free them. */
 static void use_class(struct stage *s, struct raw_client *c, uint32_t class)
 {
 	uint64_t bytes = sizeclass_bytes(class), n = (WIDE_LEASE - MIB) / bytes;
@@ -623,7 +633,7 @@ static void use_class(struct stage *s, struct raw_client *c, uint32_t class)
 		CHECK(s, !raw_run(c, raw_job(QUOIT_OP_FREE, i, 0, 0)));
 }
 
-/* What is charged for a session of such a lease beside it. */
+/* The charge of a session with such a lease, in addition to the lease. */
 static uint64_t charge_beside(struct stage *s, struct raw_client *c, uint64_t lease)
 {
 	const struct raw_wish wide = {
@@ -636,8 +646,8 @@ static uint64_t charge_beside(struct stage *s, struct raw_client *c, uint64_t le
 }
 
 /*
- * A lease's worth of each class in turn: quoitd's page tables stay, and were charged from the
- * start. What else is charged does not grow with the lease, but for a word a piece.
+ * Use a whole lease of each size class in turn.  quoitd's page tables stay, and were charged from
+ * the start.  No other charge grows with the lease, apart from a word for each piece.
  */
 static void page_tables_are_charged(struct stage *s)
 {
@@ -656,7 +666,7 @@ static void page_tables_are_charged(struct stage *s)
 	for (; sizeclass_bytes(class) <= WIDE_LEASE - MIB && !s->bad; class ++)
 		use_class(s, &c, class);
 	more = (page_tables(s) - before) << 10;
-	CHECK(s, more > 2 * MIB); /* or nothing was tried */
+	CHECK(s, more > 2 * MIB); /* otherwise nothing was tested */
 	if (!CHECK(s, wide >= small + more))
 		printf("  %llu KiB of page tables, %llu KiB charged for them\n",
 		       (unsigned long long)more >> 10, (unsigned long long)(wide - small) >> 10);

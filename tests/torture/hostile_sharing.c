@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_sharing.c - clients that write to pages that are not theirs, or not theirs alone */
+/* hostile_sharing.c - clients that write to pages that are not theirs, or that others write, too */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct raw_wish small = {.host_bytes = 1u << 20,
 
 /* ---- pages that quoitd writes ---- */
 
-/* Anything may be there: quoitd reads nothing of it, and what it writes next is right. */
+/* The pages may have any contents: quoitd reads none of them, and its next words are right. */
 static void noise_in_the_daemons_pages(struct stage *s)
 {
 	struct raw_client c;
@@ -48,9 +48,9 @@ static void noise_in_the_daemons_pages(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- several who think that the ring is theirs ---- */
+/* ---- several users of one ring ---- */
 
-/* A slot while others write it too. */
+/* Write a slot while others write it, too. */
 static void scribble(const struct raw_client *c, uint32_t index, const struct quoit_sqe *sqe)
 {
 	uint64_t *slot = (uint64_t *)raw_slot(c, index);

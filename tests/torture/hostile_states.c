@@ -12,12 +12,12 @@
 #define PROTO QUOIT_DAEMON_KILL_PROTO
 
 /*
- * New; with a session; with a request under way; closed.  The last three are a session that has
- * offered kernels: with nothing, with one image, and with an image that is being loaded.
+ * New; with a session; with a request under way; closed.  The last three have a session that has
+ * offered kernels: without images, with one image, and with an image that is being loaded.
  */
 enum state { NEW, OPEN, PENDING, CLOSED, OFFERED, LOADED, LOADING, STATES };
 
-#define ENDS 1 /* no result is positive */
+#define ENDS 1 /* not a result, since no result is positive */
 
 /* The result of each request in each state, or ENDS. */
 static const struct move {
@@ -50,9 +50,11 @@ static const struct move {
 	{UINT16_MAX, {ENDS, ENDS, ENDS, ENDS, ENDS, ENDS, ENDS}},
 };
 
-/* ---- into a state ---- */
+/* ---- reaching a state ---- */
 
-/* A RING_CLOSE that is not answered for a good while: a product of large matrices runs. */
+/*
+ * Leave a RING_CLOSE that is not answered for some time, because a product of large matrices runs.
+ */
 static bool leave_a_request_open(struct stage *s, struct raw_client *c)
 {
 	enum { SIDE = 1536 };
@@ -76,7 +78,7 @@ static bool leave_a_request_open(struct stage *s, struct raw_client *c)
 	return CHECK(s, !ctl_put(c->socket, &m, sizeof m, NULL, 0));
 }
 
-/* Its user's process on the device keeps still, and so does not answer. */
+/* The user's process on the device is stopped, and so does not answer. */
 static bool leave_an_image_loading(struct stage *s, struct raw_client *c, pid_t *ret_still)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_IMAGE_ADD);
@@ -92,7 +94,7 @@ static bool leave_an_image_loading(struct stage *s, struct raw_client *c, pid_t 
 	return CHECK(s, !err);
 }
 
-/* A process that it keeps still is to go on afterwards: *ret_still. */
+/* *ret_still: a stopped process, which the caller must continue. */
 static bool reach(struct stage *s, struct raw_client *c, enum state state, pid_t *ret_still)
 {
 	static const struct raw_wish small = {
@@ -146,9 +148,9 @@ static void make_move(struct stage *s, struct raw_client *c, const struct move *
 	int want = move->result[state], fd = -1;
 
 	if (want == -EPERM && state == NEW && !stage_has_users())
-		want = -EINVAL; /* quoitd's own user may, but 0 is no share */
+		want = -EINVAL; /* quoitd's own user may set shares, but 0 is not valid */
 	if (brings_a_descriptor(move->type))
-		fd = c->socket; /* any descriptor, but neither file nor memory */
+		fd = c->socket; /* any descriptor that is neither a file nor memory */
 	if (want == ENDS) {
 		if (state == NEW ? !ctl_put_early(s, c, &m, sizeof m, &fd, fd >= 0)
 				 : !CHECK(s, !ctl_put(c->socket, &m, sizeof m, &fd, fd >= 0)))

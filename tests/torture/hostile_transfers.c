@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_transfers.c - transfers that never end, the end of quoitd, and the next one
+ * hostile_transfers.c - transfers that never end, the end of quoitd, and the next quoitd
  *
- * A client has quoitd write to a file whose inode it keeps locked itself (a write of a page that
- * the server of another file system never sends), or read from such a server.  The thread that does
- * it waits in the kernel, and not even SIGKILL ends it before the client lets go.  Others must not
- * notice; quoitd ends when it is told to, and when it is killed its clients and the next quoitd
- * find it gone.
+ * A client lets quoitd write to a file whose inode it keeps locked itself (by a write of a page
+ * that the server of another file system never sends), or read from such a server.  quoitd's thread
+ * waits in the kernel, and not even SIGKILL ends it before the client lets go.  Others must not
+ * notice.  quoitd ends when it is told to; when it is killed, its clients and the next quoitd find
+ * it gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +26,11 @@
 #include "scenes.h"
 #include "slow_server.h"
 
-/* What may be waited for; the long form says within which time. */
+/* The most that any step may take; the long form has a limit for each. */
 #define PATIENCE_MS 30000
 #define SECOND_MS   1000
-#define END_MS      3000 /* of an end in good order: its drain, and what is taken to hang then */
+/* of an orderly end: its drain, and the time after which a transfer counts as hanging */
+#define END_MS      3000
 
 static const struct raw_wish wish = {
 	.host_bytes = 1 << 20, .arena_bytes = 4096, .max_tensors = 64, .sq_entries = 8};
@@ -42,7 +43,7 @@ struct scene {
 	struct slow_server server;
 	int slow, own; /* files */
 	pid_t holder;
-	struct raw_client other; /* a session of another user's */
+	struct raw_client other; /* a session of another user */
 };
 
 static uint64_t now_ms(void)
@@ -53,7 +54,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* It took so long; the short form is run beside other things. */
+/* Did it end within the limit?  Not checked in the short form, which runs beside other tests. */
 static bool is_soon(struct stage *s, const char *what, uint64_t since_ms, uint64_t limit_ms)
 {
 	uint64_t took = now_ms() - since_ms;
@@ -74,7 +75,7 @@ static void *lock_inode(void *arg)
 	return NULL;
 }
 
-/* quoitd asks what a file is, and has no answer. */
+/* quoitd asks for a file's attributes, and gets no answer. */
 static void ask_for_attributes(struct scene *v)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_FILE_ADD);
@@ -85,7 +86,7 @@ static void ask_for_attributes(struct scene *v)
 	slow_server_await(&v->server, 1);
 }
 
-/* In a process of its own. */
+/* Runs in a process of its own. */
 static void hold(struct scene *v, enum kind kind, int ready)
 {
 	struct quoit_sqe job =
@@ -171,11 +172,11 @@ static void leave(struct scene *v)
 	close(v->own);
 	raw_close(&v->other);
 	raw_set_user(0);
-	while (waitpid(-1, &status, 0) > 0) /* what could not end before */
+	while (waitpid(-1, &status, 0) > 0) /* threads that could not end before */
 		;
 }
 
-/* The next quoitd in the same place is there so soon, and serves somebody. */
+/* The next quoitd in the same place starts within the limit, and serves a client. */
 static void check_next(struct stage *s, struct scene *v, uint64_t since_ms, uint64_t limit_ms)
 {
 	struct raw_client c;
@@ -243,7 +244,7 @@ CASES(a_write_by_a_thread_waits_for_an_inode, LOCKED_INODE, true)
 CASES(a_read_by_a_thread_waits_for_a_server, SILENT_SERVER, true)
 #undef CASES
 
-/* The table of descriptors stays: the lock and the socket of a dead process are none. */
+/* The dead process keeps its table of descriptors, but its lock and its socket no longer count. */
 static void a_servers_word_on_a_file_is_missing_and_it_is_killed(struct stage *s)
 {
 	end_it(s, NO_ATTRIBUTES, usual(false), SIGKILL);

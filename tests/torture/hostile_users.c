@@ -2,8 +2,8 @@
 /*
  * hostile_users.c - quoitd as a service, and clients of several users; for root only
  *
- * Three numbers that no account has: the service's, and two clients'.  The clients are
- * processes of their own, whose exit status says what went wrong.
+ * It uses three uids without an account: the service's, and two clients'.  The clients are
+ * processes of their own; their exit status tells failures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 static const struct raw_wish wish = {
 	.host_bytes = 8 * MIB, .arena_bytes = MIB, .max_tensors = 64, .sq_entries = 64};
 
-/* Run a client as this user; true: it found nothing wrong. */
+/* Run a client as this user; true: it found no error. */
 static bool run_as(uid_t uid, int (*client)(const char *socket), const char *socket)
 {
 	int status = -1;
@@ -41,7 +41,7 @@ static bool run_as(uid_t uid, int (*client)(const char *socket), const char *soc
 	return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* In a client: 1 and a line when something is wrong. */
+/* In a client: print a line and return 1 if `bad`. */
 static int wrong(bool bad, const char *what)
 {
 	if (bad)
@@ -49,7 +49,7 @@ static int wrong(bool bad, const char *what)
 	return bad;
 }
 
-/* ---- files in memory, opened anew ---- */
+/* ---- files in memory, opened again ---- */
 
 static int reopen(int fd, int flags)
 {
@@ -75,9 +75,9 @@ static void the_services_own_user(struct stage *s)
 	stage_expect(s, QUOIT_DAEMON_REFUSED_UID, 1);
 }
 
-/* ---- what one user leaves behind ---- */
+/* ---- a user's remains ---- */
 
-#define PATTERN UINT64_C(0x40934a4584f4c6e7) /* some double */
+#define PATTERN UINT64_C(0x40934a4584f4c6e7) /* an arbitrary double */
 
 static int leave_a_pattern(const char *socket)
 {
@@ -142,7 +142,7 @@ static void session_of_another_user(struct stage *s)
 	struct quoit_sqe nop = {.opcode = QUOIT_OP_NOP};
 	struct raw_client c;
 
-	if (!stage_open(s, &c, &wish)) /* nobody's of these */
+	if (!stage_open(s, &c, &wish)) /* a session of none of these users */
 		return;
 	victim = c.info.session;
 	CHECK(s, run_as(SCENE_BOB, end_the_victim, s->daemon.socket));
@@ -278,7 +278,7 @@ static bool is_recorded(struct stage *s, uint64_t session)
 	return fd >= 0;
 }
 
-/* A quarter of what root may have is one of the largest files: the others go without. */
+/* A quarter of what root may have is one of the largest files; others get none. */
 static void root_records_all_users_and_none_takes_all_of_it(struct stage *s)
 {
 	struct raw_client alice[ALICES], bob, recorder;
@@ -304,9 +304,9 @@ static void root_records_all_users_and_none_takes_all_of_it(struct stage *s)
 
 /* ---- what /proc shows of quoitd ---- */
 
-static pid_t quoitd; /* at which a client looks */
+static pid_t quoitd; /* the quoitd that a client looks at */
 
-/* Open one of its entries there; 0 or -errno. */
+/* Open one of its entries in /proc; 0 or -errno. */
 static int look(const char *entry)
 {
 	char path[40];

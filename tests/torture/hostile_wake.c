@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile_wake.c - clients that do not ring, ring too much, or tamper with sleepers */
+/* hostile_wake.c - clients that do not ring, ring too often, or tamper with sleepers */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -33,7 +33,7 @@ static void set_cq_wait(const struct raw_client *c, uint32_t value)
 	QUOIT_RING_STORE(&c->client->cq_wait, value, QUOIT_RING_SEQ_CST);
 }
 
-/* Publish without a look at need_wake. */
+/* Publish without looking at need_wake. */
 static void submit_silently(struct raw_client *c)
 {
 	uint32_t index;
@@ -44,9 +44,9 @@ static void submit_silently(struct raw_client *c)
 	}
 }
 
-/* ---- too little ---- */
+/* ---- too few bells ---- */
 
-/* Nobody rings for it, so it is late; but it is not left there. */
+/* No bell is rung for the job, so it is late; but it is not forgotten. */
 static void work_without_a_bell(struct stage *s)
 {
 	struct raw_client c;
@@ -62,7 +62,7 @@ static void work_without_a_bell(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* That it sleeps for ever, or never: quoitd only calls futex more or less often. */
+/* The client says that it sleeps for ever, or never: quoitd only calls futex more or less often. */
 static void lies_about_its_sleep(struct stage *s)
 {
 	for (uint32_t lie = 0; lie < 2; lie++) {
@@ -82,14 +82,14 @@ static void lies_about_its_sleep(struct stage *s)
 	}
 }
 
-/* ---- sockets that nobody reads ---- */
+/* ---- sockets that are not read ---- */
 
 static void clear_nonblock(int fd)
 {
 	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 }
 
-/* Armed for every CQE, and the bytes are never taken out. */
+/* Armed for every CQE, but the bytes are never read. */
 static void ring_socket_full(struct stage *s)
 {
 	struct quoit_cqe cqe;
@@ -106,7 +106,7 @@ static void ring_socket_full(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* Requests, and nobody reads the replies: there is not even room for the reason. */
+/* Send requests and read no replies, so that there is not even room for the reason. */
 static void control_socket_full(struct stage *s)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_RING_OPEN};
@@ -128,7 +128,7 @@ static void control_socket_full(struct stage *s)
 	raw_close(&c);
 }
 
-/* ---- too much ---- */
+/* ---- too many bells ---- */
 
 struct storm {
 	struct raw_client *client;
@@ -189,7 +189,7 @@ static void futex(const uint32_t *word, int op, long value, const uint32_t *othe
 	(void)syscall(SYS_futex, word, op, 1000, value, other, 0);
 }
 
-/* Wake and move all who sleep on any word of the ring. */
+/* Wake all sleepers on any word of the ring, and move them to other words. */
 static void *tamper(void *arg)
 {
 	struct storm *storm = arg;
@@ -224,9 +224,9 @@ static void futex_storm(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* ---- ends that many watch ---- */
+/* ---- sockets with many watches ---- */
 
-/* So many watches of one end; more descriptors need no right to more than is usual. */
+/* Many watches of one socket; more descriptors are not needed for that. */
 #define EPOLLS 64u
 #define COPIES 64u
 
@@ -265,7 +265,7 @@ static uint64_t dear_wakes(const struct stage *s)
 	return sum;
 }
 
-/* Each byte that is sent to it, and each that is taken from it, goes through all of them. */
+/* Each byte that is sent to it, and each that is read from it, goes through all watches. */
 static void ring_that_many_watch(struct stage *s)
 {
 	uint64_t before = dear_wakes(s);
@@ -292,7 +292,7 @@ static void ring_that_many_watch(struct stage *s)
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
-/* The last byte comes however dear it is, and CLOSE waits for it. */
+/* The last byte is sent however expensive it is, and CLOSE waits for it. */
 static void close_that_many_watch(struct stage *s)
 {
 	for (uint32_t n = 0; n < stage_times(s, 3, 100) && !s->bad; n++) {
@@ -313,7 +313,7 @@ static void close_that_many_watch(struct stage *s)
 	}
 }
 
-/* Late replies, since their user rests after each; and none is lost. */
+/* Replies are late, since their user rests after each; none is lost. */
 static void control_that_many_watch(struct stage *s)
 {
 	struct quoit_ctl m;
@@ -336,8 +336,8 @@ static void control_that_many_watch(struct stage *s)
 /* ---- the hunt for a lost wake-up ---- */
 
 #define ALARM_NS 100000000
-#define LOST_MS  80  /* a CQE that is older than this when the alarm goes off was not announced */
-#define NEVER_MS 500 /* less than after what quoitd looks without being asked */
+#define LOST_MS  80  /* a CQE that is older than this at the alarm was not announced */
+#define NEVER_MS 500 /* quoitd looks without a bell only after a longer time */
 
 static uint64_t now_ticks(void)
 {
@@ -345,8 +345,8 @@ static uint64_t now_ticks(void)
 }
 
 /*
- * Sleep on the CQ tail as libquoit does.  0: woken with a CQE; -ETIME: the alarm, and there
- * was nothing; -EIO: the alarm, and there was a CQE that nobody told us about.
+ * Sleep on the CQ tail as libquoit does.  0: woken with a CQE; -ETIME: the alarm came, and there
+ * was no CQE; -EIO: the alarm came, and there was a CQE without a wake-up.
  */
 static int sleep_once(struct raw_client *c)
 {
@@ -375,7 +375,7 @@ static void spin(const struct raw_client *c, uint64_t ns)
 		quoit_pause();
 }
 
-/* One job from its submit to its CQE, asleep in between.  False: a wake-up was lost. */
+/* Run one job from its submit to its CQE, with a sleep in between.  False: a wake-up was lost. */
 static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *late)
 {
 	unsigned alarms = 0;
@@ -389,7 +389,7 @@ static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *la
 		if (!CHECK(s, err != -EIO))
 			return false;
 		alarms += err == -ETIME;
-		if (!CHECK(s, alarms * ALARM_NS / 1000000 < NEVER_MS)) /* the doorbell */
+		if (!CHECK(s, alarms * ALARM_NS / 1000000 < NEVER_MS)) /* the doorbell was lost */
 			return false;
 	}
 	*late += alarms;
@@ -397,7 +397,10 @@ static bool submit_and_sleep(struct stage *s, struct raw_client *c, unsigned *la
 	return true;
 }
 
-/* From at once to long after the reactor has gone to sleep, mostly near to when it does. */
+/*
+ * Wait from not at all until long after the reactor has gone to sleep; usually about as long as it
+ * takes to do so.
+ */
 static void delay(struct stage *s, const struct raw_client *c)
 {
 	spin(c, UINT64_C(1000) * stage_random(s, stage_random(s, 10) ? 150 : 1000));
@@ -413,7 +416,8 @@ static void lost_wake_hunt(struct stage *s)
 	stamped.flags = QUOIT_RING_STAMPS;
 	if (!stage_open(s, &c, &stamped))
 		return;
-	canary_hold(&s->canary, true); /* who wakes quoitd otherwise covers up for us */
+	/* a client that wakes quoitd by itself would hide our mistakes */
+	canary_hold(&s->canary, true);
 	for (unsigned n = 0; n < cycles; n++) {
 		if (!submit_and_sleep(s, &c, &late))
 			break;

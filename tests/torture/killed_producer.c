@@ -2,9 +2,9 @@
 /*
  * killed_producer.c - a client killed at each instruction of a submit
  *
- * A child is single-stepped through quoit_push and quoit_flush and killed after so many
- * steps.  Of its jobs a prefix was published, or none; of those a prefix has run; quoitd
- * and everybody else go on.
+ * A child is single-stepped through quoit_push and quoit_flush and killed after a number of steps.
+ * A prefix of its jobs was published, perhaps none; a prefix of those has run; quoitd and all
+ * others go on.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,14 +23,14 @@
 
 #define JOBS       4u
 #define KILLS      40u   /* of each case */
-#define KILLS_FULL 2000u /* all instructions, but for a sanitizer's many */
+#define KILLS_FULL 2000u /* all instructions, but a sanitizer has too many */
 
-/* What the child tells of itself. */
+/* Where the test finds the child's data. */
 struct notes {
 	const uint32_t *tail;
 	const float *out; /* in its arena: job i writes i + 1 into out[i] */
-	uint32_t before;  /* *tail before the jobs */
-	bool alone; /* each is flushed by itself, and carried by the tail; set by the parent */
+	uint32_t before;  /* tail before the jobs */
+	bool alone; /* each job is flushed by itself, and carried by the tail; set by the parent */
 };
 
 /* ---- the child ---- */
@@ -91,7 +91,7 @@ static pid_t start_child(struct stage *s, struct notes *notes)
 
 /* ---- the hunter ---- */
 
-/* One instruction on; false: it has come to its second stop. */
+/* Step one instruction; false: the child has come to its second stop. */
 static bool step(pid_t pid)
 {
 	int status;
@@ -113,8 +113,8 @@ static void check_prefix(struct stage *s, pid_t pid, const struct notes *notes, 
 	float out[JOBS];
 	bool good;
 
-	usleep(200); /* quoitd may run what it can see */
-	/* The outputs first: what has run by now was published before. */
+	usleep(200); /* quoitd may run the jobs that it sees */
+	/* Read the outputs first: jobs that have run by now were published before. */
 	good = look(pid, notes->out, out, sizeof out) && look(pid, notes->tail, &tail, sizeof tail);
 	while (run < JOBS && out[run] == (float)(run + 1))
 		run++;
@@ -127,7 +127,7 @@ static void check_prefix(struct stage *s, pid_t pid, const struct notes *notes, 
 	s->bad = true;
 }
 
-/* Steps it did, at most `steps`; then it is dead. */
+/* Returns the steps that it did, at most `steps`; then it is dead. */
 static unsigned kill_after(struct stage *s, struct notes *notes, unsigned steps)
 {
 	pid_t pid = start_child(s, notes);
@@ -155,8 +155,8 @@ static void kill_during_submits(struct stage *s, bool alone)
 		return;
 	notes->alone = alone;
 	steps = kill_after(s, notes, UINT32_MAX);
-	CHECK(s, steps > 50); /* else it was not stepped at all */
-	/* Alone they are some thousand instructions more. */
+	CHECK(s, steps > 50); /* otherwise it was not stepped at all */
+	/* Flushed one by one, they take some thousand instructions more. */
 	stride = steps / (s->times ? KILLS_FULL : alone ? KILLS / 2 : KILLS) + 1;
 	for (unsigned n = 0; n <= steps && !s->bad; n += stride)
 		(void)kill_after(s, notes, n);

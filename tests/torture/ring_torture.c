@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_torture.c - ring.h between two threads, where ThreadSanitizer sees every access, and
+ * ring_torture.c - use ring.h between two threads, where ThreadSanitizer sees every access, and
  * between two processes
  */
 #include <errno.h>
@@ -21,15 +21,16 @@
 
 #define WORDS    8u
 #define MOST     64u   /* entries */
-#define ALARM_MS 10000 /* a sleeper that nobody wakes for so long was forgotten */
+#define ALARM_MS 10000 /* a sleeper that is not woken for so long was forgotten */
 
-/* What the two sides share. */
+/* Memory that both sides share. */
 struct shared {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t tail;
-	QUOIT_ALIGNED(QUOIT_LINE) uint64_t line[WORDS]; /* or this one's first upper half */
+	/* or the upper half of this line's first word */
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t line[WORDS];
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head;
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t need_wake;
-	_Atomic bool given_up; /* by the consumer: something was wrong */
+	_Atomic bool given_up; /* set by the consumer: something was wrong */
 	uint64_t slot[MOST][WORDS];
 };
 
@@ -39,10 +40,10 @@ struct transfer {
 	uint32_t entries;
 	uint32_t start; /* first index */
 	uint64_t count;
-	bool sleeps; /* the consumer does; else it polls */
-	bool line;   /* the tail has one, which carries single elements */
+	bool sleeps; /* the consumer sleeps; otherwise it polls */
+	bool line;   /* the tail has a line, which carries single elements */
 	int bell;
-	uint64_t seed[2]; /* of producer and consumer: how they dawdle */
+	uint64_t seed[2]; /* of producer and consumer: for their pauses */
 };
 
 static uint32_t draw(uint64_t *seed, uint32_t below)
@@ -51,7 +52,7 @@ static uint32_t draw(uint64_t *seed, uint32_t below)
 	return (uint32_t)(*seed >> 33) % below;
 }
 
-/* Mostly not at all, sometimes for as long as the other side needs to fall asleep. */
+/* Usually no pause; sometimes as long as the other side needs to fall asleep. */
 static void dawdle(uint64_t *seed)
 {
 	if (draw(seed, 200) == 0)
@@ -81,7 +82,7 @@ static bool publish_line(const struct transfer *t, struct quoit_producer *p)
 	return quoit_ring_submit_line(p, alone, WORDS, &t->shared->need_wake);
 }
 
-/* As libquoit does: once for each sleep. */
+/* As libquoit does: ring once for each sleep. */
 static void ring_if_it_sleeps(const struct transfer *t, struct quoit_producer *p, bool wake)
 {
 	if (!quoit_ring_must_ring(p, wake))
@@ -101,8 +102,8 @@ static void publish(const struct transfer *t, struct quoit_producer *p)
 }
 
 /*
- * Nothing more comes until all has been taken, so nobody else makes up for a wake-up that
- * was lost; and the consumer is about to fall asleep.
+ * Nothing more comes until all has been taken, so a lost wake-up is not made up for by a later one;
+ * and the consumer is about to fall asleep.
  */
 static void wait_until_taken(const struct transfer *t, const struct quoit_producer *p)
 {
@@ -146,7 +147,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* False: nobody rang, and there is work. */
+/* False: the bell was not rung, and there is work. */
 static bool sleep_until_rung(const struct transfer *t, struct quoit_consumer *c)
 {
 	struct pollfd p = {.fd = t->bell, .events = POLLIN};
@@ -174,7 +175,7 @@ static bool take(const struct transfer *t, const struct quoit_consumer *c, bool 
 	return true;
 }
 
-/* NULL: all came, in order, whole; else what was wrong. */
+/* NULL: all elements came, in order and whole; else the error. */
 static const char *consume(struct transfer *t)
 {
 	struct quoit_consumer c;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workers_torture.c - many reactors publish, many workers claim
+ * workers_torture.c - many reactors publish works, many workers claim them
  *
- * Slots are used again as soon as they are free, so that a worker that looked at the last
- * work in one meets the next.  Every tile runs once, after the clearing; finish runs once,
- * after every tile; a reactor that sleeps is told.
+ * Slots are used again as soon as they are free, so that a worker that looked at the last work of a
+ * slot meets the next one.  Every tile runs once, after the clearing; finish runs once, after every
+ * tile; a sleeping reactor is woken.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -25,15 +25,15 @@
 #define SCRATCH  4096u /* bytes to be cleared */
 #define ALARM_MS 10000
 
-/* What a work did; its op_args' first tensor points here. */
+/* What a work did; the first tensor of its op_args points here. */
 struct witness {
 	_Atomic uint32_t runs[TILES];
 	_Atomic uint32_t finished;
-	_Atomic bool wrong; /* out of order, not cleared */
+	_Atomic bool wrong; /* out of order, or not cleared */
 	uint32_t tiles;
 	bool abandoned;
 	uint8_t scratch[SCRATCH];
-	bool cleared; /* scratch must be when the tiles run */
+	bool cleared; /* scratch must be cleared when the tiles run */
 };
 
 struct reactor_seat {
@@ -91,7 +91,7 @@ static uint32_t draw(struct reactor_seat *r, uint32_t below)
 	return (uint32_t)(r->random >> 33) % below;
 }
 
-/* Until about when a worker goes to sleep. */
+/* Wait about until a worker goes to sleep. */
 static void dawdle(struct reactor_seat *r)
 {
 	for (uint32_t n = draw(r, 300); n; n--)
@@ -113,7 +113,7 @@ static void publish(struct reactor_seat *r, struct work *work)
 	work->impl = &op;
 	work->session_id = 1 + draw(r, 4);
 	work->session =
-		(struct session *)&r->witness[work->session_id - 1]; /* only told from others */
+		(struct session *)&r->witness[work->session_id - 1]; /* only compared with others */
 	work->user = draw(r, 3);
 	work->share = 1 + draw(r, SHARE_MOST);
 	work->args.t[0].data = w;
@@ -121,7 +121,7 @@ static void publish(struct reactor_seat *r, struct work *work)
 	work->zeros = w->cleared ? 2 : 0;
 	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
 	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
-	if (!draw(r, 4)) /* somebody has small jobs: the workers' threads take turns */
+	if (!draw(r, 4)) /* another session has small jobs, so the workers' threads take turns */
 		weight_note_new(&r->port->served, 1 + draw(r, 4), tsc_now());
 	worker_publish(r->port, work);
 	worker_call(r->port);
@@ -189,7 +189,7 @@ static void *react(void *arg)
 			published++;
 		}
 		r->wrong = collect(r, &done);
-		/* One at a time comes back so soon that the worker is about to fall asleep. */
+		/* A single one comes back so soon that the worker is about to fall asleep. */
 		if (!r->wrong && published > done && !draw(r, r->depth == 1 ? 200 : 2))
 			r->wrong = sleep_now(r);
 	}
@@ -207,7 +207,7 @@ static bool start(struct reactor_seat *seats, uint32_t workers, struct workers *
 	struct worker_config config = {
 		.workers = workers, .seats = worker, .reactors = REACTORS, .owners = owner};
 
-	/* Node 1 has the last worker and no reactor: that worker helps everywhere. */
+	/* Node 1 has the last worker and no reactor, so that worker helps everywhere. */
 	for (unsigned i = 0; i < workers; i++)
 		worker[i] = (struct worker_seat){.cpu = (i + 1) % 2, .node = i == WORKERS - 1};
 	for (unsigned i = 0; i < REACTORS; i++) {
@@ -220,7 +220,7 @@ static bool start(struct reactor_seat *seats, uint32_t workers, struct workers *
 	return !workers_start(&config, ret) && !workers_double(*ret);
 }
 
-/* The first of them are at work, the others have nothing to do. */
+/* The first ones work; the others have nothing to do. */
 static void run_reactors(struct stage *s, unsigned reactors, uint32_t helpers, uint64_t depth)
 {
 	static struct reactor_seat seats[REACTORS];
@@ -253,7 +253,7 @@ static void works_of_many_reactors(struct stage *s)
 	run_reactors(s, REACTORS, WORKERS, WORKER_SLOTS);
 }
 
-/* One worker, and nobody else's work to wake it when it has missed this one. */
+/* One worker, and no other work that could wake it if it has missed this one. */
 static void one_work_at_a_time(struct stage *s)
 {
 	run_reactors(s, 1, 1, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_case.c - a session without a client */
+/* core_case.c - make a session without a client */
 #include "core_case.h"
 
 #include <unistd.h>
@@ -76,7 +76,8 @@ void core_view(struct session *s, uint32_t index, uint32_t base, uint32_t first,
 	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
 				      .base = {CORE_HANDLE(index), CORE_HANDLE(base)},
 				      .dim = {1, 1, 1, n},
-				      .stride = {1, 0, 0, stride}, /* all zero would mean dense */
+				      /* all strides 0 would mean dense */
+				      .stride = {1, 0, 0, stride},
 				      .offset = (uint64_t)first * element};
 	struct fault fault;
 

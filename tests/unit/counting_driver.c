@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counting_driver.c - a device's driver that does nothing but count its calls */
+/* counting_driver.c - a device's driver that only counts its calls */
 #include "counting_driver.h"
 
 #include <errno.h>
@@ -13,18 +13,18 @@
 #include "host/tsc.h"
 
 struct quoit_device_stream {
-	uint32_t *word, value; /* to be written */
+	uint32_t *word, value; /* the value is still to be written to the word */
 };
 
 static struct counting_calls calls;
 static bool held;        /* streams do not write */
-static unsigned refused; /* host_register, that call; 0: none */
-static unsigned stalls;  /* of clear, to come */
+static unsigned refused; /* the number of the host_register call that fails; 0: none */
+static unsigned stalls;  /* calls of clear that will find a full stream */
 static struct quoit_device_stream streams[QUOIT_EXEC_STREAMS];
 static unsigned stream_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* It does not tell its time. */
+/* It cannot read its clock. */
 static bool busy;
 
 void counting_be_busy(void)
@@ -231,7 +231,7 @@ static uint64_t do_range_begin(struct quoit_device *d, uint8_t opcode, uint64_t 
 	return range;
 }
 
-/* One that never began does not count. */
+/* The end of a range that never began does not count. */
 static void do_range_end(struct quoit_device *d, uint64_t range)
 {
 	(void)d;
@@ -282,7 +282,7 @@ void counting_refuse(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Before there are jobs, whose thread reads it. */
+/* Call it before there are jobs, since their thread reads it. */
 void counting_stall(unsigned n)
 {
 	stalls = n;

@@ -27,7 +27,10 @@
 
 /* ---- memory and messages ---- */
 
-/* As quoitd does: it is long enough, can be mapped, and has no page and no further seal yet. */
+/*
+ * Check as quoitd does: it is long enough, can be mapped, and has neither pages nor further seals
+ * yet.
+ */
 static void *map_memory(int fd, uint64_t bytes)
 {
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -41,7 +44,7 @@ static void *map_memory(int fd, uint64_t bytes)
 	return map;
 }
 
-/* bytes 0: of all of it. */
+/* bytes 0: all of it. */
 static void check_ready(int fd, uint64_t bytes)
 {
 	struct stat st;
@@ -326,7 +329,7 @@ const char *fake_path(const struct fake_daemon *f)
 	return f->path;
 }
 
-/* ---- what a test turns and sees, under the lock of the thread ---- */
+/* ---- controls and views for the test, under the thread's lock ---- */
 
 #define FAKE_SET(f, statement)                                                                     \
 	do {                                                                                       \

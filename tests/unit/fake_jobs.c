@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_jobs.c - the fake quoitd's data plane: tensors, copies, completions */
+/* fake_jobs.c - the fake quoitd's jobs: tensors, copies, completions */
 #include "fake_jobs.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int bind_tensor(struct fake_daemon *f, const struct quoit_sqe *e)
 		     !(e->stride[0] | e->stride[1] | e->stride[2] | e->stride[3]);
 
 	if (t->handle || (e->opcode == QUOIT_OP_VIEW && (!of || e->arg)))
-		return -EINVAL; /* an index in use, a view on nothing or with a type */
+		return -EINVAL; /* an index in use, or a view on nothing or with a type */
 	t->element = of ? of->element : bytes_of[e->arg & QUOIT_CREATE_DTYPE_MASK];
 	size = t->element;
 	for (int i = 3; i >= 0; i--) {
@@ -117,7 +117,7 @@ static void post(struct fake_ring *r, const struct quoit_sqe *e, int res)
 		(void)send(r->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A slot in the CQ for every job that may need one. */
+/* Is there a slot in the CQ for every job that may need one? */
 static bool has_credit(struct fake_ring *r)
 {
 	return quoit_ring_refresh(&r->cq) && quoit_ring_space(&r->cq) > r->held_count;
@@ -155,7 +155,7 @@ int fake_cancel(struct fake_ring *r, uint32_t sq_index)
 	for (uint32_t i = 0; i < r->held_count; i++)
 		if (r->held[i].user_data == name) {
 			post(r, &r->held[i], -ECANCELED);
-			r->held[i].flags |= QUOIT_SQE_QUIET; /* it has its CQE */
+			r->held[i].flags |= QUOIT_SQE_QUIET; /* it has its CQE already */
 			return 0;
 		}
 	return -EALREADY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_jobs.h - what the fake quoitd is made of, and how it runs jobs */
+/* fake_jobs.h - the fake quoitd's data, and how it runs jobs */
 #ifndef TESTS_FAKE_JOBS_H
 #define TESTS_FAKE_JOBS_H
 
@@ -10,7 +10,7 @@
 #include "fake_daemon.h"
 
 #define FAKE_RINGS 8u
-#define FAKE_BYTES (16u << 20) /* of all tensors that are not in the arena */
+#define FAKE_BYTES (16u << 20) /* all tensors that are not in the arena */
 
 struct fake_tensor {
 	uint32_t handle;
@@ -32,7 +32,7 @@ struct fake_ring {
 };
 
 struct fake_daemon {
-	uint32_t cpu_hint; /* of the last hello */
+	uint32_t cpu_hint; /* from the last hello */
 	struct fake_options options;
 	char directory[32], path[64];
 	pthread_t thread;
@@ -43,7 +43,7 @@ struct fake_daemon {
 	int fail_error;
 	struct fake_ring ring[FAKE_RINGS];
 	uint32_t rings, rings_given, files;
-	int memory[FAKE_RINGS]; /* given, and not ready: so many */
+	int memory[FAKE_RINGS]; /* descriptors that were handed over and are not ready */
 	uint32_t waiting;
 	uint8_t *arena, *bytes;
 	uint64_t bytes_used;
@@ -53,10 +53,10 @@ struct fake_daemon {
 	bool refuse_arena;
 };
 
-/* Fetch what is there and run it; answer doorbells and arms. */
+/* Fetch and run new jobs; answer doorbells and arms. */
 void fake_serve_ring(struct fake_daemon *f, struct fake_ring *r);
 
-/* CANCEL of the job at that SQ index: 0 or -EALREADY. */
+/* Cancel the job at that SQ index: 0 or -EALREADY. */
 int fake_cancel(struct fake_ring *r, uint32_t sq_index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher_case.c - a launcher whose quoitd is the test */
+/* launcher_case.c - run a launcher with the test as its quoitd */
 #include "launcher_case.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher_case.h - a launcher whose quoitd is the test, and whose device is counting_driver.h
+ * launcher_case.h - run a launcher with the test as its quoitd, and counting_driver.h as its device
  *
- * There is one, in a thread of its own, with one channel.  All functions assert that they succeed.
+ * There is one launcher, in a thread of its own, with one channel.  All functions assert success.
  */
 #ifndef TESTS_LAUNCHER_CASE_H
 #define TESTS_LAUNCHER_CASE_H
@@ -16,25 +16,25 @@
 
 #define QUOITD_CLOCK_STEP 1000u /* ns, of the device's clock */
 
-/* So many sessions have a pinned region each, of so many stretches less a page. */
+/* Each of these sessions has a pinned region, one page shorter than these stretches. */
 #define QUOITD_SESSIONS  8u
 #define QUOITD_STRETCHES 3u
 #define QUOITD_PINNED    (QUOITD_STRETCHES * REACH_BYTES - 4096)
 
-/* Jobs are ranges for a profiler, or not.  Closing lets the device go on. */
+/* profiled: jobs are ranges for a profiler.  Closing lets the device go on. */
 void quoitd_open(bool profiled);
 void quoitd_close(void);
 
-/* A session that has left comes again. */
+/* Send the memory of a session that has left and comes again. */
 void quoitd_send_memory(uint32_t session);
 
-/* quoitd's side of the channel, and whether its bell was rung. */
+/* quoitd's side of the channel; and whether its bell was rung. */
 struct quoit_exec_daemon_channel *quoitd_channel(void);
 bool quoitd_heard_bell(void);
 
 /*
- * An operation of session 0 on two buffers of a page, `id` being its place among requests; behind
- * request `after`, -1: nobody.  And one that has a mark of its own, since it is large.
+ * An operation of session 0 on two buffers of a page; `id`: its place among requests; `after`: a
+ * request before it, -1: none.  And one that is large, and so has a mark of its own.
  */
 struct quoit_exec_request quoitd_job(uint32_t id, uint32_t out, uint32_t in, int after);
 struct quoit_exec_request quoitd_large_job(uint32_t id, uint32_t out, uint32_t in, int after);
@@ -42,26 +42,26 @@ struct quoit_exec_request quoitd_large_job(uint32_t id, uint32_t out, uint32_t i
 void quoitd_put(const struct quoit_exec_request *q);
 void quoitd_publish(void);
 
-/* Answers that are there. */
+/* How many answers are there. */
 unsigned quoitd_answers(void);
 
-/* Wait for so many, or for one, and take them; each must be good. */
+/* Wait for this many answers, or for one, and take them; each must be good. */
 void quoitd_expect_answers(unsigned n);
 struct quoit_exec_answer quoitd_next_answer(void);
 
-/* So many were taken; one of these, 0 being the last. */
+/* How many answers were taken; and one of these, 0 being the last. */
 unsigned quoitd_answers_taken(void);
 struct quoit_exec_answer quoitd_answer(unsigned back);
 
-/* Wait until so many operations were put into streams, and no more. */
+/* Wait until this many operations were put into streams, and no more. */
 void quoitd_expect_runs(unsigned n);
 
 void quoitd_nap(unsigned ms);
 
-/* Put one, and wait for its answer. */
+/* Put one request, and wait for its answer. */
 struct quoit_exec_answer quoitd_run_alone(const struct quoit_exec_request *q);
 
-/* The buffers of session 0 have their places after this. */
+/* Give the buffers of session 0 their places. */
 struct counting_calls quoitd_warm_up(void);
 
 #endif

@@ -7,11 +7,14 @@
 
 #include "ops_reference.h"
 
-/* Numbers that have broken something somewhere. */
+/* Numbers that have revealed bugs somewhere. */
 static const double special_f[] = {0.0,    -0.0,         NAN,           INFINITY, -INFINITY, 1e-310,
 				   -1e-40, 0x1p-126,     1e300,         -3e38,    0.5,       -1.0,
 				   1.0,    2147483648.0, -2147483648.0, 1e19};
-/* Between two halves: ties, what only seems one after a first rounding, and the ends of range. */
+/*
+ * Between two halves: ties, numbers that look like ties after a first rounding, and ends of the
+ * range.
+ */
 static const double special_half[] = {1 + 0x1p-8,
 				      1 + 0x3p-8,
 				      1 + 0x1p-8 + 0x1p-40,
@@ -126,7 +129,7 @@ void ops_case_done(struct ops_case *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Are all tensors short vectors, for an operation that has a way of its own with them? */
+/* Are all tensors short vectors, for which the operation has a function of its own? */
 static bool can_run_shortly(const struct ops_case *c, const struct op_impl *impl)
 {
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -164,13 +167,13 @@ void ops_case_run(struct ops_case *c, const struct ops_isa *isa, uint32_t tiles)
 		impl->finish(&c->args);
 }
 
-/* Where one tensor's bytes end and the next one's begin in a snapshot. */
+/* How many bytes a tensor takes in a snapshot. */
 static size_t room(const struct ops_case *c, int which)
 {
 	return (c->memory[which].size + 15) / 16 * 16;
 }
 
-/* All memory of a case, to look back at. */
+/* A copy of all memory of a case. */
 static void *snapshot(const struct ops_case *c, size_t *ret_size)
 {
 	char *copy;
@@ -197,7 +200,7 @@ static void restore(struct ops_case *c, const char *copy)
 	}
 }
 
-/* The least normal number of a type, and what it is from 1 to the next number. */
+/* The least normal number of a type, and the distance from 1 to the next number. */
 static const struct {
 	double least, epsilon;
 } scale[QUOIT_DTYPE_NR] = {
@@ -220,7 +223,7 @@ static bool close_enough(uint8_t dtype, double x, double y, const struct ops_tol
 		       tolerance->ulp * scale[dtype].epsilon * fmax(fabs(y), scale[dtype].least);
 }
 
-/* Compare all memory of the case, what is between the elements too, with the reference's. */
+/* Compare all memory of the case with the reference's, also between elements. */
 static void compare(const struct ops_case *c, const char *want,
 		    const struct ops_tolerance *tolerance, const char *how, uint32_t tiles)
 {
@@ -248,7 +251,7 @@ static void compare(const struct ops_case *c, const char *want,
 	}
 }
 
-/* Which of two NaNs a sum keeps is up to the compiler: make all of them one. */
+/* The compiler decides which of two NaNs a sum keeps: make all of them the same. */
 static void unite_nans(struct ops_case *c)
 {
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {

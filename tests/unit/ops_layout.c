@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops_layout.c - tensors of every layout */
+/* ops_layout.c - make tensors of every layout */
 #include "ops_reference.h"
 
 size_t ops_lay_out(struct op_tensor *t, enum ops_layout layout)

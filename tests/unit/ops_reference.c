@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops_reference.c - every operation once more: slow, plain, in double and int64. */
+/* ops_reference.c - compute every operation again: slowly, plainly, in double and int64. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void *at(const struct op_tensor *t, const uint32_t pos[4])
 	return (char *)t->data + offset * (int64_t)op_dtype_size(t->dtype);
 }
 
-/* Bits of exponent and fraction. */
+/* How many bits the exponent and the fraction have. */
 struct format {
 	int exponent, fraction;
 };
@@ -53,7 +53,7 @@ static double decode(uint16_t bits, struct format f)
 	return sign * ldexp(fraction + (1 << f.fraction), exponent - bias - f.fraction);
 }
 
-/* In units of the last bit, which rintl rounds to even; a carry goes on into the exponent. */
+/* In units of the last bit, which rintl rounds to even; a carry goes into the exponent. */
 static uint16_t encode(long double x, struct format f)
 {
 	const int bias = (1 << (f.exponent - 1)) - 1;
@@ -151,7 +151,7 @@ static double float_op(const struct op_args *args, double x, double y)
 	case QUOIT_OP_MAX:
 		return larger(x, y);
 	case QUOIT_OP_AXPBY:
-		/* Three roundings to the type itself, which double does not imitate. */
+		/* Three roundings to the type itself, which double cannot imitate. */
 		if (args->t[0].dtype == QUOIT_F32)
 			return (float)((float)args->scalar[0].f * (float)x) +
 			       (float)((float)args->scalar[1].f * (float)y);
@@ -211,7 +211,7 @@ static uint64_t integer_op(const struct op_args *args, int64_t x, int64_t y)
 	}
 }
 
-/* A scalar as the type has it. */
+/* A scalar rounded to the type. */
 static double scalar_f(uint8_t dtype, union op_scalar s)
 {
 	return dtype == QUOIT_F32 ? (float)s.f : s.f;
@@ -270,7 +270,8 @@ static void run_cast(const struct op_tensor *t, const uint32_t pos[4])
 		      saturate(ops_get_f(&t[1], pos), narrow ? 0x1p31 : 0x1p63,
 			       narrow ? INT32_MIN : INT64_MIN, narrow ? INT32_MAX : INT64_MAX));
 	} else if (ops_is_float(t[0].dtype)) {
-		set_f(&t[0], pos, ops_get_i(&t[1], pos)); /* a long double has 64 bits */
+		/* a long double has 64 bits of fraction */
+		set_f(&t[0], pos, ops_get_i(&t[1], pos));
 	} else {
 		int64_t x = ops_get_i(&t[1], pos);
 
@@ -358,7 +359,7 @@ static void run_move(struct op_args *args, const uint32_t pos[4])
 	copy_one(&t[0], pos, &t[1], from);
 }
 
-/* The elements of t[1] that the element of t[0] at pos stands for. */
+/* Reduce the elements of t[1] that belong to the element of t[0] at pos. */
 static void run_reduce(struct op_args *args, const uint32_t pos[4])
 {
 	const struct op_tensor *x = &args->t[1];

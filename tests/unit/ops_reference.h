@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops_reference.h - every operation once more, element by element, and a check against it.
+ * ops_reference.h - compute every operation again, element by element, and check against that.
  *
- * A case is one job: tensors in memory of their own, of exactly the size that they need,
- * so that AddressSanitizer sees a step too far.  A check runs it by every instruction set
- * of the CPU, in several numbers of tiles, and by the reference.
+ * A case is one job.  Its tensors are in memory of their own, of exactly the size that they need,
+ * so that AddressSanitizer notices an access too far.  A check runs it by every instruction set of
+ * the CPU, in several numbers of tiles, and by the reference.
  */
 #ifndef OPS_REFERENCE_H
 #define OPS_REFERENCE_H
@@ -20,8 +20,8 @@ enum ops_layout {
 	OPS_REVERSED,                     /* last dim backwards */
 	OPS_REPEAT_ROW,                   /* stride 0 in all dims but the last */
 	OPS_REPEAT_COLUMN,                /* stride 0 in the last dim */
-	OPS_LAYOUTS_IN,                   /* how many there are for inputs, and */
-	OPS_LAYOUTS_OUT = OPS_REPEAT_ROW, /* for outputs */
+	OPS_LAYOUTS_IN,                   /* how many layouts inputs have */
+	OPS_LAYOUTS_OUT = OPS_REPEAT_ROW, /* how many layouts outputs have */
 };
 
 struct ops_case {
@@ -32,14 +32,16 @@ struct ops_case {
 	} memory[QUOIT_MAX_TENSORS_PER_JOB];
 };
 
-/* How far a floating-point result may be from the reference: either is enough. */
+/* How far a floating-point result may be from the reference; it must satisfy one of the two. */
 struct ops_tolerance {
 	double ulp;
 	double absolute;
-	bool same_bits; /* every instruction set gives the same bits */
+	bool same_bits; /* every instruction set must give the same bits */
 };
 
-/* Strides of a layout, and how many elements from the first to the last in memory. */
+/*
+ * Set the strides of a layout; returns how many elements lie from the first to the last in memory.
+ */
 size_t ops_lay_out(struct op_tensor *t, enum ops_layout layout);
 
 struct ops_isa {
@@ -50,17 +52,17 @@ struct ops_isa {
 /* The instruction sets that this CPU can run; returns how many. */
 size_t ops_isas(struct ops_isa ret_isas[3]);
 
-/* Give the case a tensor, filled with numbers of all kinds; the same ones for the same seed. */
+/* Give the case a tensor with numbers of all kinds; the same seed gives the same ones. */
 void ops_case_tensor(struct ops_case *c, int which, uint8_t dtype, const uint32_t dim[4],
 		     enum ops_layout layout, uint32_t seed);
 
 /* Set every element of a tensor to i * step + first, in row-major order. */
 void ops_case_count(struct ops_case *c, int which, double first, double step);
 
-/* Assert that all ways to run the case agree with the reference and each other. */
+/* Assert that all ways to run the case agree with the reference and with each other. */
 void ops_case_check(struct ops_case *c, struct ops_tolerance tolerance);
 
-/* Run it once on one instruction set, in so many tiles or by op_impl.run_short. */
+/* Run it once by one instruction set, in this many tiles, or by op_impl.run_short. */
 #define OPS_SHORTLY 0
 void ops_case_run(struct ops_case *c, const struct ops_isa *isa, uint32_t tiles);
 
@@ -76,7 +78,7 @@ bool ops_is_float(uint8_t dtype);
 /* The next position in row-major order; false after the last. */
 bool ops_next(const uint32_t dim[4], uint32_t pos[4]);
 
-/* The reference itself. */
+/* Run the reference itself. */
 void ops_reference_run(struct op_args *args);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_case.c - recordings made up by a test, written as `quoit trace record` writes them */
+/* recording_case.c - make up recordings, written as `quoit trace record` writes them */
 #include "recording_case.h"
 
 #include <stdio.h>

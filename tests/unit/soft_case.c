@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_case.c - a soft device to try things on */
+/* soft_case.c - open a soft device for a test */
 #include "soft_case.h"
 
 #include <criterion/criterion.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft_case.h - a soft device to try things on
+ * soft_case.h - open a soft device for a test
  *
- * Everything that must not fail is asserted.  A test in which something never ends does not
- * close its device: its process ends all the same.
+ * Calls that must succeed are asserted.  A test with work that never ends does not close its
+ * device: its process ends all the same.
  */
 #ifndef TESTS_SOFT_CASE_H
 #define TESTS_SOFT_CASE_H
@@ -14,7 +14,7 @@
 
 #define SOFT_CASE_PAGE UINT64_C(4096)
 
-/* Open device 0 with so many bytes of memory, "1M" for example. */
+/* Open device 0 with this much memory, such as "1M". */
 struct quoit_device *soft_case_open(const char *bytes);
 
 struct quoit_device_stream *soft_case_stream(struct quoit_device *d);
@@ -24,10 +24,10 @@ void *soft_case_host(struct quoit_device *d, size_t bytes);
 
 uint64_t soft_case_memory(struct quoit_device *d, uint64_t bytes);
 
-/* An event at the end of what the stream has. */
+/* An event at the present end of the stream. */
 struct quoit_device_event *soft_case_mark(struct quoit_device *d, struct quoit_device_stream *s);
 
-/* Wait until the stream has done all that it has: event_done's last answer. */
+/* Wait until the stream has done all its work: event_done's last answer. */
 int soft_case_finish(struct quoit_device *d, struct quoit_device_stream *s);
 
 /* Wait until the device is broken: health's answer. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_abi.c - what lies where in shared memory never changes. */
+/* test_abi.c - the layout of shared memory never changes. */
 #include <stddef.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_affinity.c - threads and memory go where they are sent, or the refusal is told. */
+/* test_affinity.c - threads and memory go to the requested place, or the refusal is reported. */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -17,14 +17,14 @@
 
 #include "host/affinity.h"
 
-enum { PAGES = 600 }; /* more than are asked for in one call, and no multiple of it */
+enum { PAGES = 600 }; /* more than are asked for in one call, and not a multiple of that */
 
 static size_t page_bytes(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The first `touched` pages of a mapping of PAGES. */
+/* Map PAGES pages, and touch the first `touched` of them. */
 static char *map_pages(size_t touched)
 {
 	char *start = mmap(NULL, PAGES * page_bytes(), PROT_READ | PROT_WRITE,
@@ -36,14 +36,14 @@ static char *map_pages(size_t touched)
 	return start;
 }
 
-/* Containers may forbid the calls on memory; then there is nothing to see. */
+/* Containers may forbid these calls; then there is nothing to test. */
 static void skip_if_refused(int rc)
 {
 	if (rc == -EPERM || rc == -ENOSYS)
 		cr_skip_test("refused here: %s", strerror(-rc));
 }
 
-/* A node that has memory we may use: the one of a page that was just touched. */
+/* A node with memory that we may use: that of a page that was just touched. */
 static uint32_t usable_node(void)
 {
 	char *page = map_pages(1);
@@ -91,7 +91,7 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* One with a second thread, once that runs. */
+/* Start a process with a second thread; returns when that runs. */
 static pid_t start_process(void)
 {
 	int pipes[2];
@@ -183,7 +183,7 @@ Test(affinity, nice_changes_the_calling_thread_alone)
 	cr_expect_eq(getpriority(PRIO_PROCESS, 0), before);
 }
 
-/* In a child of its own, since the lost rights do not come back. */
+/* In a child process, since the lost rights do not come back. */
 Test(affinity, raising_priority_without_the_right_is_refused)
 {
 	struct rlimit none = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bells.c - whose wake-ups are dear, who makes them then, and who waits for whom. */
+/* test_bells.c - which wake-ups are expensive, which thread makes these, and who waits for whom. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 #include "reactor/reactor_rings.h"
 
 #define NEVER UINT64_MAX
-#define SOON  10000 /* ms, in which a thread that runs at all has done something */
+#define SOON  10000 /* ms: by then a running thread has done something */
 
-/* ---- what is dear ---- */
+/* ---- expensive wake-ups ---- */
 
 Test(dear, cheap_wake_ups_never_add_up, .init = tsc_init)
 {
@@ -115,7 +115,7 @@ static void open_connection(struct control *c, struct connection *conn, uid_t ui
 	cr_assert_eq(send(pair[1], "", 1, 0), 1);
 }
 
-/* Of two who have sent a message, whose was dear is not read, and the other one is. */
+/* Two have sent a message: quoitd reads only that of the client with cheap wake-ups. */
 Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc_init)
 {
 	static struct control c;
@@ -162,7 +162,7 @@ Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_ini
 	cr_expect_not(rests_records_ms(&c, 1001));
 }
 
-/* ---- by whom ---- */
+/* ---- the thread that makes them ---- */
 
 #define CLIENTS 2
 
@@ -172,7 +172,7 @@ static struct bells *bells;
 static struct client {
 	struct session *session;
 	struct ring *ring;
-	int end; /* the client's, of the ring's socket */
+	int end; /* the client's end of the ring's socket */
 } client[CLIENTS];
 
 static void open_client(struct client *c, uid_t uid)
@@ -346,8 +346,10 @@ Test(bells, watches_make_a_client_dear)
 	unwatch(&w);
 }
 
-/* Each dear one of the reactor's own is one in 256 times the time that it takes: of those that come
- * one after the other it makes hardly any, and all bytes come. */
+/*
+ * The reactor rests 256 times as long as an expensive wake-up took before it makes the next one
+ * itself.  So of many in a row it makes hardly any, and all bytes arrive.
+ */
 Test(bells, of_many_dear_ones_the_reactor_makes_few)
 {
 	enum { ALL = 200, FEW = 20 };
@@ -416,7 +418,7 @@ Test(bells, one_that_is_not_heard_yet_says_nothing_twice)
 	struct epoll_event event;
 
 	tenant_of(&client[0])->dear.until = NEVER;
-	client[0].session->user->at_bells.rests_until = NEVER; /* the thread will not come to it */
+	client[0].session->user->at_bells.rests_until = NEVER; /* the thread must not get to it */
 	cr_assert_eq(send(client[0].end, "", 1, 0), 1);
 	cr_assert_eq(epoll_wait(reactor->epoll, &event, 1, 0), 1);
 	reactor_bells_hear(reactor, ring, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_budget.c - leases, rings and connections are counted by user, and together. */
+/* test_budget.c - leases, rings and connections are counted for each user, and in total. */
 #include <errno.h>
 
 #include <criterion/criterion.h>
@@ -214,11 +214,11 @@ Test(budget, memory_of_devices_ends_at_the_users_limit)
 	cr_expect_eq(budget_device_left(budget, 2), 40);
 }
 
-/* ---- by share, where no limit is said ---- */
+/* ---- by share, without explicit limits ---- */
 
 #define ALL UINT64_C(1000000)
 
-/* Somebody of whom nothing is said but the share. */
+/* A user with a configured share, but without limits. */
 static void come(uid_t uid, uint64_t share)
 {
 	config.memory = ALL;
@@ -227,7 +227,7 @@ static void come(uid_t uid, uint64_t share)
 	cr_assert_eq(budget_connect(budget, uid, NULL, 0), 0);
 }
 
-/* All that it gets. */
+/* How much it gets if it takes all it can. */
 static uint64_t take_all(uid_t uid)
 {
 	cr_expect_eq(budget_lease(budget, uid, UINT64_MAX, &left), -EDQUOT);
@@ -271,7 +271,9 @@ Test(budget, a_thousand_leases_are_no_more_than_one)
 	cr_expect_eq(left, 0);
 }
 
-/* As budget.h derives it: n in n + w of what each of four leaves, and w in w + n of it for a fifth.
+/*
+ * As budget.h derives it: each of four takes n in n + w of the rest, and a fifth finds w in w + n
+ * of that.
  */
 Test(budget, who_comes_finds_what_is_said_whatever_others_did_before)
 {
@@ -295,7 +297,7 @@ Test(budget, who_comes_finds_what_is_said_whatever_others_did_before)
 		(void)budget_lease(budget, 9, UINT64_MAX, &left);
 		cr_assert_geq(left, least * 150 / 250, "turn %u: %lu", turn, left);
 	}
-	for (uid_t i = 0; i < 4; i++) /* and no more than that, where each takes all that it can */
+	for (uid_t i = 0; i < 4; i++) /* and no more than that, if each takes all it can */
 		budget_return(budget, i, budget_of(budget, i)->leased);
 	for (uid_t i = 0; i < 4; i++)
 		take_all(i);

@@ -10,7 +10,7 @@
 
 #define BYTES 65536u
 
-/* Nothing is written into the range, so it need not even exist. */
+/* The allocator writes nothing into the range, so it need not even exist. */
 static uint8_t *const base = (uint8_t *)0x10000;
 
 static struct arena arena;
@@ -118,7 +118,7 @@ Test(arena, an_empty_arena_has_nothing)
 	libquoit_arena_done(&none);
 }
 
-/* The owner of each granule by a plain array, against thousands of random steps. */
+/* Compare the owner of each granule with a plain array, over thousands of random steps. */
 Test(arena, pieces_never_overlap)
 {
 	enum { SLOTS = 64 };

@@ -319,7 +319,7 @@ Test(managed, waits_that_time_out_give_their_slots_back)
 	}
 }
 
-/* More than the table has slots, of which they take none of the user's. */
+/* More waits than the table has slots, of which they take none of the user's. */
 Test(managed, waits_that_time_out_for_ever_keep_nobody_from_starting)
 {
 	quoit_job job;
@@ -338,7 +338,7 @@ Test(managed, a_wait_for_no_tensor_is_an_error)
 	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
 }
 
-/* Who only asks again and again hears of it, too. */
+/* A program that only polls hears of it, too. */
 Test(managed, a_full_table_of_a_dead_daemon_is_no_reason_to_try_again)
 {
 	quoit_job job;
@@ -467,7 +467,7 @@ static unsigned count_events(unsigned kind)
 	return n;
 }
 
-/* The first of that kind, from this one on. */
+/* The first event of that kind, from number `from` on. */
 static const struct quoit_trace_event *find_event(unsigned kind, uint32_t from)
 {
 	const struct quoit_ring_events *e = fake_events(f);
@@ -478,7 +478,7 @@ static const struct quoit_trace_event *find_event(unsigned kind, uint32_t from)
 	return &e->event[from];
 }
 
-/* The client knows of it when it has published something. */
+/* The client learns of it when it publishes something. */
 static void record(uint32_t allowance)
 {
 	fake_record(f, allowance);
@@ -551,7 +551,7 @@ Test(managed, what_may_not_be_noted_is_counted_and_notes_go_on_after_a_sleep)
 	all = e->dropped - before;
 	cr_expect_geq(all, 20, "a submit and a reap of each: %u", all);
 	cr_expect_eq(e->head, QUOIT_EVENTS_ALLOWED);
-	/* While it sleeps it publishes nothing. */
+	/* While the client sleeps it publishes nothing. */
 	fake_hold_jobs(f, true);
 	cr_assert_eq(pthread_create(&thread, NULL, allow_later, NULL), 0);
 	cr_assert_eq(quoit_wait_all(q, 500), -ETIME);
@@ -564,7 +564,7 @@ Test(managed, what_may_not_be_noted_is_counted_and_notes_go_on_after_a_sleep)
 
 /* ---- timed ---- */
 
-/* How many of the words that tell of submits have changed since, which are as many as noted. */
+/* How many words with notes of submits have changed since then. */
 static unsigned count_notes(uint64_t since[QUOIT_NOTED])
 {
 	const uint64_t *now = fake_submitted(f);
@@ -662,8 +662,8 @@ Test(managed, a_push_finds_another_that_has_not_ended)
 {
 	uint32_t index;
 
-	cr_assert_eq(libquoit_queue_take(q, &index), 0);   /* as one thread does, */
-	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EBUSY); /* and another */
+	cr_assert_eq(libquoit_queue_take(q, &index), 0);   /* one thread takes a slot, */
+	cr_assert_eq(quoit_push(q, quoit_nop(0)), -EBUSY); /* and another one pushes */
 }
 
 Test(managed, a_thread_that_ended_in_its_sleep_holds_no_ring)
@@ -674,7 +674,7 @@ Test(managed, a_thread_that_ended_in_its_sleep_holds_no_ring)
 	cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, q), 0);
 	while (!sleeps(q))
 		usleep(1000);
-	q->mark = 1u << 30; /* a thread that never was */
+	q->mark = 1u << 30; /* the id of a thread that never existed */
 	cr_assert_eq(quoit_push(q, quoit_nop(0)), 0);
 	fake_hold_jobs(f, false);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
@@ -764,13 +764,13 @@ Test(raw, an_SQE_with_a_reserved_word_is_not_carried)
 	struct quoit_sqe carried;
 	struct quoit_consumer c = {.line = q->client->sq};
 
-	put_nop()->reserved0 = 1; /* quoitd is to find that in its slot, and refuse it */
+	put_nop()->reserved0 = 1; /* quoitd must find that in the slot, and refuse it */
 	quoit_flush(q);
 	cr_expect_eq(q->client->sq_tail, 1);
 	cr_expect_not(quoit_ring_carried(&c, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 }
 
-/* Its slot's line stays with quoitd, and says nothing here. */
+/* The slot's line stays with quoitd, and has nothing valid here. */
 Test(raw, a_CQE_alone_is_taken_from_the_tail)
 {
 	const struct quoit_cqe *cqe;
@@ -956,7 +956,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-E2BIG, FILE_READ, DIM, 3000000000, 2147479551,
 		       "file_read (job 0x9) failed with E2BIG: it moves 3000000000 bytes, at most "
 		       "2147479551 are allowed at once"),
-		/* what goes wrong on devices */
+		/* failures on devices */
 		FAILED(-QUOIT_EGPUFAULT, EXP, DEVICE, 2, QUOIT_FAULT_OWN,
 		       "exp (job 0x9) failed with QUOIT_EGPUFAULT: device 2 has faulted or its "
 		       "process ended, caused by this job"),
@@ -1025,7 +1025,7 @@ Test(strerror, errors_have_names_with_and_without_sign)
 	cr_assert_str_eq(quoit_strerror(99999), "unknown error");
 }
 
-/* ---- what programs in other languages call ---- */
+/* ---- symbols for programs in other languages ---- */
 
 #undef quoit_wait
 #undef quoit_wait_n

@@ -70,7 +70,7 @@ Test(session, a_path_too_long_is_refused)
 	cr_assert_eq(quoit_open(&s, &p), -ENAMETOOLONG);
 }
 
-/* Which socket is taken, by what is given: each row has more than the one below. */
+/* Which socket is chosen, by what is given: each row has more than the one below. */
 struct lookup {
 	bool given, variable, runtime;
 };
@@ -133,7 +133,7 @@ struct bad_case {
 	char text[32];
 };
 
-/* What it has not, nobody is told that he has; what we know nothing of is left alone. */
+/* Features that quoitd does not have are not reported; unknown ones are ignored. */
 Test(session, it_has_the_features_that_both_know)
 {
 	const struct {
@@ -156,7 +156,7 @@ Test(session, it_has_the_features_that_both_know)
 	}
 }
 
-/* In the midst: the one goes, and another of a newer version is in its place. */
+/* In the middle of a request: one quoitd goes, and another of a newer version takes its place. */
 Test(session, a_newer_quoitd_in_place_of_ours_is_named)
 {
 	struct fake_daemon *f = fake_start(NULL);
@@ -269,7 +269,7 @@ Test(session, closing_gives_every_descriptor_back)
 	cr_assert_eq(quoit_rings_open(q, 2, s, NULL), 0);
 	cr_assert_eq(quoit_ring_close(q[0]), 0);
 	cr_assert_eq(quoit_close(s, 0), 0);
-	/* The fake's ends stay: its client and two rings. */
+	/* The fake's ends stay open: its client and two rings. */
 	cr_assert_eq(count_fds(), before + 3);
 	fake_stop(f);
 }
@@ -281,7 +281,7 @@ Test(session, closing_waits_for_the_jobs)
 	struct quoit_ring *q;
 
 	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	quoit_push(q, quoit_fill(1, 0)); /* not even published */
+	quoit_push(q, quoit_fill(1, 0)); /* it is not even published */
 	cr_assert_eq(quoit_close(s, 0), 0);
 	cr_assert_eq(fake_sqe(f, 0).opcode, QUOIT_OP_FILL);
 	fake_stop(f);
@@ -342,7 +342,7 @@ static void *grow_slowly(void *session)
 	return NULL;
 }
 
-/* With a sanitizer of threads this is a test. */
+/* A real test only under ThreadSanitizer. */
 Test(session, what_is_told_of_an_arena_that_grows_is_its_size_at_some_time)
 {
 	struct fake_daemon *f;
@@ -389,7 +389,7 @@ Test(session, files_are_added_by_descriptor)
 	fake_stop(f);
 }
 
-/* What a child gets from every call, as bits of its exit status. */
+/* The result of every call in a child, as bits of its exit status. */
 static int try_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t, quoit_job job)
 {
 	struct quoit_ring *other;

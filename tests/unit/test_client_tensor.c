@@ -30,7 +30,7 @@ static void open_all(uint64_t arena_bytes)
 
 static void setup(void)
 {
-	open_all(256 << 10); /* pieces of 8 KiB */
+	open_all(256 << 10); /* with pieces of 8 KiB */
 }
 
 static void teardown(void)
@@ -215,7 +215,7 @@ Test(tensor, an_index_moves_between_rings_only_after_its_free_was_fetched)
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_eq(quoit_free(other, t[i]), 0);
 		cr_assert_eq(quoit_wait_all(other, SOON), 0);
-		/* They lie on the other ring's stack; from there they come back by use. */
+		/* They lie on the other ring's stack, and come back as they are used. */
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_neq(t[i] = quoit_vector(other, QUOIT_F32, 1), QUOIT_NO_TENSOR);
 		cr_assert_eq(quoit_wait_all(other, SOON), 0);
@@ -253,17 +253,18 @@ static void fill(uint8_t *bytes, size_t n)
 ParameterizedTestParameters(tensor, bytes_written_are_read_back)
 {
 	static struct quoit_shape cases[] = {
-		{QUOIT_F32, {1, 1, 1, 2}, {0}},             /* one piece */
-		{QUOIT_F32, {1, 1, 1, 2048}, {0}},          /* exactly one piece */
-		{QUOIT_F32, {1, 1, 1, 2049}, {0}},          /* cut along the last axis */
-		{QUOIT_F64, {1, 1, 300, 100}, {0}},         /* rows */
-		{QUOIT_I32, {1, 3, 7, 1500}, {0}},          /* several rows, a rest */
-		{QUOIT_I64, {2, 3, 5, 1100}, {0}},          /* rows longer than a piece */
-		{QUOIT_F16, {5, 4, 3, 700}, {0}},           /* planes */
-		{QUOIT_F32, {1, 1, 64, 64}, {0, 0, 1, 64}}, /* transposed, dense for nobody */
+		{QUOIT_F32, {1, 1, 1, 2}, {0}},     /* one piece */
+		{QUOIT_F32, {1, 1, 1, 2048}, {0}},  /* exactly one piece */
+		{QUOIT_F32, {1, 1, 1, 2049}, {0}},  /* cut along the last axis */
+		{QUOIT_F64, {1, 1, 300, 100}, {0}}, /* rows */
+		{QUOIT_I32, {1, 3, 7, 1500}, {0}},  /* several rows, a rest */
+		{QUOIT_I64, {2, 3, 5, 1100}, {0}},  /* rows longer than a piece */
+		{QUOIT_F16, {5, 4, 3, 700}, {0}},   /* planes */
+		/* transposed: dense in no order of its dims */
+		{QUOIT_F32, {1, 1, 64, 64}, {0, 0, 1, 64}},
 		{QUOIT_F32, {2, 2, 50, 60}, {20000, 8000, 100, 1}}, /* gaps */
 		{QUOIT_F32, {1, 1, 3, 3000}, {0, 0, 4000, 1}},
-		{QUOIT_F32, {1, 1, 0, 7}, {0}}, /* nothing at all */
+		{QUOIT_F32, {1, 1, 0, 7}, {0}}, /* no elements */
 	};
 
 	return cr_make_param_array(struct quoit_shape, cases, sizeof cases / sizeof *cases);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_completion.c - credits, hostile CQ heads, what stands in a CQE and in its record. */
+/* test_completion.c - credits, hostile CQ heads, and the contents of CQEs and error records. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -15,7 +15,7 @@
 static struct session *session;
 static struct ring *ring;
 
-/* Its clients cost no more than others' do. */
+/* Clients of this reactor do not cost more than others. */
 static struct reactor *reactor;
 
 static void open_session(void)
@@ -70,7 +70,7 @@ Test(completion, a_client_that_never_reaps_ends_all_credit_and_gets_it_back_by_r
 	cr_expect_eq(completion_credits(ring), CQ);
 }
 
-/* A head that no client can have, and the same after a wrap of the indices. */
+/* A head that no client can have, and the same after the indices have wrapped. */
 struct head {
 	uint32_t read, posted, claimed;
 	int lies;
@@ -127,7 +127,7 @@ Test(completion, an_answer_is_seen_at_once_in_its_slot_and_with_the_tail)
 	struct quoit_consumer c = {.line = ring->client->cq};
 	uint64_t word[QUOIT_CQ_CARRIES] = {1, 1, 1};
 
-	ring->cqes[0].res = -1; /* of a lap before */
+	ring->cqes[0].res = -1; /* from the lap before */
 	completion_answer(ring, 7);
 	cr_expect_eq(ring->client->cq_tail, 1);
 	cr_expect_not(ring->dirty);

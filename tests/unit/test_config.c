@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_config.c - options from the command line and a file, and refusals that name the word. */
+/* test_config.c - options from the command line and a file, and errors that name the word. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #define WORDS 4
 
 static struct config config;
-static char said[4096]; /* on the error stream */
+static char said[4096]; /* the messages on stderr */
 
-/* Read a command line of up to WORDS words; what was said is in `said`. */
+/* Read a command line of up to WORDS words; `said` gets the messages. */
 static int read_args(const char *const words[WORDS])
 {
 	char *argv[WORDS + 2] = {(char *)"quoitd"};
@@ -158,7 +158,7 @@ Test(config, bytes_may_have_a_unit)
 
 struct line {
 	const char *words[WORDS];
-	const char *named; /* in what is said */
+	const char *named; /* words that the message must contain */
 };
 
 Test(config, what_is_wrong_on_the_command_line_is_named)
@@ -286,7 +286,7 @@ Test(config, all_that_is_wrong_in_a_file_is_said)
 	cr_expect_eq(config.reactors, 3);
 }
 
-/* To many a reader of such files it would be more of the value before. */
+/* Some readers of such files would take it for a continuation of the value before. */
 Test(config, a_line_may_begin_with_blanks_and_the_last_one_may_lack_its_end)
 {
 	cr_expect_eq(read_file("socket = /tmp/s\n  \t \n  memory = 1G\n\treactors = 2"), 0, "%s",
@@ -548,7 +548,7 @@ Test(config, the_sample_is_a_file_without_effect)
 	free(text);
 }
 
-/* Lines of settings begin with '#', those of comments with '# ' or nothing else. */
+/* Lines of settings begin with '#'; lines of comments have '# ' or nothing else. */
 static void uncomment(char *text)
 {
 	char *to = text;
@@ -577,7 +577,7 @@ Test(config, the_sample_with_all_of_its_lines_has_each_option_with_its_default)
 	cr_expect_eq(config.modules, 0);
 	cr_expect_eq(config.rules.count, 2);
 	cr_expect_eq(config.origin[0].kind, CONFIG_FILE);
-	for (unsigned i = 0; i + 1 < CONFIG_OPTIONS; i++) /* all, up to where the table ends */
+	for (unsigned i = 0; i + 1 < CONFIG_OPTIONS; i++) /* all, up to the end of the table */
 		cr_expect(config.origin[i].kind == CONFIG_FILE ||
 				  config.origin[i + 1].kind == CONFIG_DEFAULT,
 			  "option %u", i);
@@ -600,7 +600,7 @@ Test(config, help_and_version_end_well)
 	cr_expect_eq(read_args(version), 1);
 }
 
-/* ---- names that are not known yet ---- */
+/* ---- names that do not exist yet ---- */
 
 Test(config, a_section_of_a_name_that_nobody_knows_is_a_warning_and_counts_for_nobody)
 {

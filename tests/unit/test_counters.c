@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_counters.c - counter files: read by label, and nothing in them is believed */
+/* test_counters.c - counter files are read by label, and no content is trusted */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void fill_totals(struct quoit_totals *t)
 	t->core[2].cpu = 11;
 }
 
-/* Parse a copy of exactly `size` bytes, so that a sanitizer sees one too many. */
+/* Parse a copy of exactly `size` bytes, so that a sanitizer notices a read too far. */
 static int parse_session(const void *bytes, size_t size, struct counters_session *ret)
 {
 	void *copy = malloc(size ? size : 1);
@@ -97,7 +97,7 @@ static int parse_totals(const void *bytes, size_t size, struct counters_totals *
 	return err;
 }
 
-/* ---- what is there ---- */
+/* ---- valid files ---- */
 
 Test(counters, every_session_counter_is_found_by_its_label)
 {
@@ -158,11 +158,11 @@ Test(counters, totals_have_their_counters_and_those_of_each_reactor_and_core)
 			  core_labels[i]);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 struct wrong {
 	char what[40];
-	size_t offset; /* of a 32-bit word of the header */
+	size_t offset; /* of a 32-bit word in the header */
 	uint32_t value;
 	int expected;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cpus_watch.c - which of our CPUs may be used no more */
+/* test_cpus_watch.c - find out which of our CPUs may no longer be used */
 #include <criterion/criterion.h>
 
 #include <sched.h>

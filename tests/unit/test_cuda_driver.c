@@ -24,7 +24,7 @@ static const struct quoit_device_driver *load(void)
 	return dlsym(library, QUOIT_DEVICE_SYMBOL);
 }
 
-/* Every function of the table, which begins after version and name. */
+/* Every function of the table must be set; functions begin after version and name. */
 Test(cuda_driver, has_all_of_the_device_layer)
 {
 	const struct quoit_device_driver *driver = load();
@@ -60,7 +60,7 @@ Test(cuda_driver, says_why_there_is_no_device)
 	cr_assert_gt(strlen(text), 10);
 }
 
-/* The libraries it asks for by name, as the linker wrote them down. */
+/* The libraries that it needs by name, as the linker recorded them. */
 Test(cuda_driver, needs_no_library_of_cuda_or_cxx)
 {
 	char command[4200];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cuda_element.c - what a device makes of one element is what the CPU makes of it, and numbers
- * of 16 bits are rounded once, to the nearest. */
+/*
+ * test_cuda_element.c - a device computes each element as the CPU does, and 16-bit numbers are
+ * rounded once, to the nearest.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -26,7 +28,7 @@ static struct ops_case run(uint8_t opcode, uint8_t to, uint8_t from)
 	return c;
 }
 
-/* Check `expr`, of x and y of type `from`, against the CPU's result, bit by bit but for NaN. */
+/* Compare `expr`, of x and y of type `from`, with the CPU's result, bit by bit except for NaN. */
 #define AGREE(opcode, TO, to, FROM, from, expr)                                                    \
 	do {                                                                                       \
 		struct ops_case c = run(opcode, TO, FROM);                                         \
@@ -126,7 +128,7 @@ Test(cuda_element, numbers_of_16_bits_mean_what_their_definition_says)
 	}
 }
 
-/* Every number and its upper neighbour: the half way between goes to the even one. */
+/* Every number and its upper neighbour: the point half-way between goes to the even one. */
 Test(cuda_element, numbers_of_16_bits_are_rounded_to_the_nearest_even)
 {
 	for (size_t k = 0; k < 2; k++) {

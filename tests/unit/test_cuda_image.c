@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cuda_image.c - what a client has brought is all there before a driver reads its tables */
+/* test_cuda_image.c - a client's image is complete before a driver reads its tables */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "image.h"
 
-/* A file of two sections, the second of 16 bytes behind their table, and one segment. */
+/* A file of two sections, the second of which has 16 bytes behind their table, and one segment. */
 struct cubin {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[2];

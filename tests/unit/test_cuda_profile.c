@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cuda_profile.c - what a profiler hears of an NVIDIA device's jobs, without a device */
+/* test_cuda_profile.c - what a profiler is told about an NVIDIA device's jobs, without a device */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cuda_random.c - the numbers that a device makes are the CPU's, bit for bit. */
+/* test_cuda_random.c - a device's random numbers are the CPU's, bit for bit. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -53,9 +53,9 @@ Test(cuda_random, a_device_gives_the_same_bits_as_the_cpu)
 	}
 }
 
-/* ---- where they go ---- */
+/* ---- the places of the numbers ---- */
 
-/* A whole block that a part writes at once lies where the whole walk has its first number. */
+/* A whole block that a part writes at once must lie where the whole walk has its first number. */
 static void check_block(const struct walk *whole, const struct walk *part, uint64_t block,
 			uint32_t size)
 {
@@ -92,13 +92,13 @@ Test(cuda_random, whole_blocks_are_written_where_their_numbers_belong)
 		uint8_t dtype;
 		uint32_t columns;
 		int32_t pitch;
-		int whole; /* parts, of two: the second row begins in the middle of a block or not
-			    */
+		/* how many of two parts: the second row may begin in the middle of a block */
+		int whole;
 	} rows[] = {
 		{QUOIT_F32, (1u << 30) + 1, (1 << 30) + 4, 1},
 		{QUOIT_F32, (1u << 30) + 4, (1 << 30) + 8, 2},
-		{QUOIT_F32, (1u << 30) + 4, (1 << 30) + 5, 1}, /* its address is not one of a block
-								*/
+		/* its address is not that of a block */
+		{QUOIT_F32, (1u << 30) + 4, (1 << 30) + 5, 1},
 		{QUOIT_F64, (1u << 30) + 1, (1 << 30) + 2, 1},
 		{QUOIT_F64, (1u << 30) + 2, (1 << 30) + 4, 2},
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cuda_walk.c - a walk for a device's kernels visits every element once, where it lies. */
+/* test_cuda_walk.c - a walk for a device's kernels visits every element once, at its place. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 struct row {
 	uint32_t dim[QUOIT_MAX_DIMS];
 	int32_t out[QUOIT_MAX_DIMS], in[QUOIT_MAX_DIMS];
-	bool dense; /* ends as one dim with a stride of 1 */
+	bool dense; /* it becomes one dim with a stride of 1 */
 };
 
 static const struct row rows[] = {
@@ -35,7 +35,7 @@ static struct quoit_device_tensor tensor(const struct row *row, const int32_t st
 	return t;
 }
 
-/* Where element i lies: what the kernels do. */
+/* The place of element i, as the kernels compute it. */
 static int64_t offset(const struct walk *w, uint32_t operand, uint64_t i)
 {
 	int64_t at = 0;
@@ -47,7 +47,7 @@ static int64_t offset(const struct walk *w, uint32_t operand, uint64_t i)
 	return at;
 }
 
-/* Where the tensor has the element of row-major number i. */
+/* Where the tensor has the element with row-major number i. */
 static int64_t place(const struct quoit_device_tensor *t, uint64_t i)
 {
 	int64_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_deps.c - who waits for whom: bytes, links, AFTER_ALL, and what is too much. */
+/* test_deps.c - which job waits for which: bytes, links, AFTER_ALL, and limits. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "core_case.h"
 #include "reactor/deps.h"
 
-#define SIZE 100 /* bytes of the buffer: elements are of no interest here */
+#define SIZE 100 /* bytes of the buffer; elements do not matter here */
 
 static struct session *session;
 static struct ring *ring;
@@ -31,7 +31,7 @@ static void close_session(void)
 
 TestSuite(deps, .init = open_session, .fini = close_session);
 
-/* What a job does with the buffer: 'r' or 'w' [lo, hi). */
+/* A job's use of the buffer: 'r' or 'w' [lo, hi). */
 struct use {
 	char how;
 	uint64_t lo, hi;
@@ -107,7 +107,7 @@ Test(deps, the_second_job_waits_where_bytes_conflict)
 		{{'w', 0, 8}, {'r', 0, 8}, 1},  /* read after write */
 		{{'r', 0, 8}, {'w', 0, 8}, 1},  /* write after read */
 		{{'w', 0, 8}, {'w', 0, 8}, 1},  /* write after write */
-		{{'r', 0, 8}, {'r', 0, 8}, 0},  /* readers do not mind each other */
+		{{'r', 0, 8}, {'r', 0, 8}, 0},  /* two readers are independent */
 		{{'w', 0, 8}, {'r', 8, 16}, 0}, /* side by side */
 		{{'w', 8, 16}, {'r', 0, 8}, 0},
 		{{'w', 0, 8}, {'w', 8, 16}, 0},
@@ -117,7 +117,7 @@ Test(deps, the_second_job_waits_where_bytes_conflict)
 		{{'w', 50, 51}, {'r', 0, SIZE}, 1},
 		{{'r', 50, 51}, {'w', 0, SIZE}, 1},
 		{{'r', 0, SIZE}, {'w', 50, 51}, 1},
-		{{'w', 0, 8}, {'r', 8, 8}, 0}, /* nothing */
+		{{'w', 0, 8}, {'r', 8, 8}, 0}, /* no bytes */
 		{{'w', 0, 8}, {'w', 0, 0}, 0},
 	};
 
@@ -136,14 +136,14 @@ Test(deps, the_second_job_waits_where_bytes_conflict)
 	cr_expect_eq(session->edges_open, 0);
 }
 
-/* Whoever has many open jobs pays for the way through their list. */
+/* A session with many open jobs pays for walking through their list. */
 Test(deps, each_look_at_an_open_job_is_counted)
 {
 	struct job *job[4], *behind;
 
 	for (unsigned i = 0; i < 4; i++)
 		job[i] = add('w', 40 + 4 * i, 44 + 4 * i);
-	core_view(session, 2, 1, 0, 10, 1); /* [0, 40): beside them all */
+	core_view(session, 2, 1, 0, 10, 1); /* [0, 40): touches none of them */
 	session->looks = 0;
 	cr_expect_not(deps_conflict(session, core_view_of(session, 2), false));
 	cr_expect_eq(session->looks, 4);
@@ -241,7 +241,7 @@ Test(deps, a_chain_goes_one_by_one)
 	end(chain[9]);
 }
 
-/* ---- order that a device keeps ---- */
+/* ---- order on a device ---- */
 
 static struct job *add_on(uint8_t executor, char how, uint64_t lo, uint64_t hi, struct job *before)
 {
@@ -253,7 +253,7 @@ static struct job *add_on(uint8_t executor, char how, uint64_t lo, uint64_t hi, 
 	return job;
 }
 
-/* A device has it, in this slot. */
+/* Note that a device has the job, in this slot. */
 static void send(struct job *job, uint32_t slot)
 {
 	job->work = slot;
@@ -293,7 +293,7 @@ Test(deps, a_job_that_comes_later_follows_at_once)
 	end(b);
 }
 
-/* The same of a device's direct ring. */
+/* The same for a device's direct ring. */
 static void send_directly(struct job *job)
 {
 	job->work = QUOIT_EXEC_ENTRIES;
@@ -358,7 +358,7 @@ Test(deps, a_job_on_another_device_or_on_cores_waits_for_the_end)
 	end(here);
 }
 
-/* Slots are each device's own numbers. */
+/* Slots are numbers of one device. */
 Test(deps, the_end_of_a_job_in_the_same_slot_of_another_device_is_no_others)
 {
 	struct job *other = add_on(2, 'w', 40, 48, NULL), *a = add_on(1, 'w', 0, 8, NULL);
@@ -385,7 +385,7 @@ Test(deps, a_job_behind_more_than_a_request_can_name_waits_for_the_others)
 	}
 	writer = add_on(1, 'w', 0, 8, NULL);
 	cr_expect(writer->waits == QUOIT_EXEC_AFTER + 2 && writer->eased == QUOIT_EXEC_AFTER);
-	for (unsigned i = 0; i < 2; i++) { /* which of them have no name there is not said */
+	for (unsigned i = 0; i < 2; i++) { /* it is not said which of them have no name there */
 		cr_expect_not(job_may_start(writer));
 		end(reader[writer->after[0] == QUOIT_EXEC_AFTER + 1 ? i
 								    : QUOIT_EXEC_AFTER + 1 - i]);
@@ -397,7 +397,7 @@ Test(deps, a_job_behind_more_than_a_request_can_name_waits_for_the_others)
 	end(writer);
 }
 
-/* It has nothing to do there, and ends here when all before it have ended. */
+/* A failed job has no work on the device, and ends here when all jobs before it have ended. */
 Test(deps, a_job_that_has_failed_follows_nobody)
 {
 	struct job *a = add_on(1, 'w', 0, 8, NULL), *b = add_on(1, 'w', 0, 8, NULL);
@@ -442,9 +442,9 @@ Test(deps, a_job_is_found_by_its_sq_index_until_it_is_removed)
 	cr_expect_eq(deps_ring_find(ring, 32), job[2]);
 }
 
-/* ---- too much ---- */
+/* ---- limits ---- */
 
-/* deps_add refuses, and everything is as before. */
+/* deps_add refuses, and everything stays as before. */
 static void expect_refused(struct job *job)
 {
 	uint32_t writers = session->buffers[buffer].writers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_direct_rules.c - which jobs are for GPU-direct mode */
+/* test_direct_rules.c - which jobs GPU-direct mode takes */
 #include <criterion/criterion.h>
 
 #include "core_case.h"
@@ -11,11 +11,11 @@
 #define SIDE     QUOIT_DIRECT_SIDE
 
 enum {
-	ONE = 1, /* f32 1 x 2, as all that say nothing else */
+	ONE = 1, /* f32 1 x 2; others are f32, too, unless they say otherwise */
 	ONE2,
 	SCALAR,    /* 1 x 1 */
 	MANY,      /* as many elements as are allowed, in a row */
-	TOO_MANY,  /* and one more */
+	TOO_MANY,  /* one element more */
 	NOTHING,   /* no elements */
 	HALF,      /* bf16 */
 	INDEX,     /* i64 1 x 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_directory_lock.c - one quoitd a directory, also beside a dead one whose lock stays */
+/* test_directory_lock.c - one quoitd for each directory, even if a dead one's lock stays */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void drop(void)
 
 TestSuite(directory_lock, .init = make, .fini = drop, .timeout = 60);
 
-/* A lock whose file names this process; it is held by a descriptor of ours. */
+/* A lock that names this process in its file; our descriptor holds it. */
 static int held_by(pid_t pid, unsigned long long start)
 {
 	int fd = openat(directory, "lock", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_doctor.c - what quoit doctor makes of values that were read or measured */
+/* test_doctor.c - quoit doctor's findings for values that were read or measured */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 static struct finding f;
 
-/* What is off says why, and how it is mended; what is well has nothing to mend. */
+/* A bad finding says why it matters, and what mends it; a good one has nothing to mend. */
 static void expect(enum level level, const char *words)
 {
 	cr_expect_eq(f.level, level, "%s instead of %s: %s", level_word(f.level), level_word(level),

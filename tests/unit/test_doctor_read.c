@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_doctor_read.c - what quoit doctor reads below a folder that stands for the root */
+/* test_doctor_read.c - the files that quoit doctor reads below a folder that stands for the root */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void remove_tree(void)
 
 TestSuite(doctor_read, .init = make_tree, .fini = remove_tree);
 
-/* Its folders as well. */
+/* Makes its folders, too. */
 static void put_bytes(const char *path, const void *bytes, size_t size)
 {
 	char copy[256];
@@ -174,7 +174,7 @@ Test(doctor_read, a_process_is_what_its_files_say)
 	cr_expect_str_eq(list, "0-3,8");
 	cr_expect_eq(s.memlock, 8388608);
 	cr_expect(s.limit[SUBJECT_DESCRIPTORS].known);
-	cr_expect_eq(s.limit[SUBJECT_DESCRIPTORS].value, 524288); /* the hard one */
+	cr_expect_eq(s.limit[SUBJECT_DESCRIPTORS].value, 524288); /* the hard limit */
 }
 
 Test(doctor_read, capabilities_in_a_user_namespace_count_for_nothing)
@@ -307,7 +307,7 @@ Test(doctor_read, gpus_are_nvidias_display_devices)
 
 	put("sys/bus/pci/devices/0000:00:01.0/vendor", "0x8086\n");
 	put("sys/bus/pci/devices/0000:00:01.0/class", "0x030000\n");
-	put("sys/bus/pci/devices/0000:17:00.1/vendor", "0x10de\n"); /* its sound */
+	put("sys/bus/pci/devices/0000:17:00.1/vendor", "0x10de\n"); /* the GPU's sound device */
 	put("sys/bus/pci/devices/0000:17:00.1/class", "0x040300\n");
 	cr_expect_eq(pci_find_gpus(root, gpu), 0);
 	put("sys/bus/pci/devices/0000:17:00.0/vendor", "0x10de\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_errands.c - descriptors that hang whoever closes them hang nobody else. */
+/* test_errands.c - closing a descriptor may hang its closer, but nothing else. */
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ static void drop(void)
 
 TestSuite(errands, .init = make, .fini = drop, .timeout = 30);
 
-/* Until an errand is done that makes it so. */
+/* Wait until all descriptors are closed. */
 static void await_idle(struct errands *e)
 {
 	uint64_t count;
@@ -43,7 +43,7 @@ static void await_idle(struct errands *e)
 		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
 }
 
-/* A socket with bytes that its peer does not take, for which its last close waits an hour. */
+/* A socket with bytes that its peer does not take, so that its last close waits for an hour. */
 static int lingering(int *ret_peer)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exec_slots.c - whose memory an executor has, when there are more sessions than slots */
+/*
+ * test_exec_slots.c - which sessions' memory an executor has, if there are more sessions than slots
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -19,7 +21,7 @@ static struct session *holder, *other;
 static struct reactor *reactor;
 static int sockets[2];
 
-/* All slots are the holder's, which has no job there. */
+/* The holder has all slots, and no job there. */
 static void open_port(void)
 {
 	daemon_side = aligned_alloc(QUOIT_LINE, sizeof *daemon_side);
@@ -75,7 +77,7 @@ Test(exec_slots, a_session_with_jobs_there_stays)
 	cr_expect_eq(daemon_side->request_tail, 0);
 }
 
-/* It would come back to somebody else's bytes. */
+/* Otherwise it would come back to another session's bytes. */
 Test(exec_slots, a_session_with_memory_on_a_device_stays)
 {
 	port->device = 2;

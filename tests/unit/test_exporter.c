@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exporter.c - what becomes of counters, and of files that are not what they should be */
+/* test_exporter.c - the metrics of counters, and of damaged files */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static bool ends_with(const char *name, const char *end)
 	return n > k && !strcmp(name + n - k, end);
 }
 
-/* A HELP is read alone: it has no line before it. */
+/* A HELP text is read alone: it must not lean on the line before. */
 static bool leans_on_another(const char *help)
 {
 	static const char *const words[] = {"Of th",       "And ",      "Answers of these",
@@ -98,7 +98,7 @@ Test(exporter, names_are_by_the_conventions)
 	}
 }
 
-/* The text would name one twice, or a sample; either makes all of it void. */
+/* Otherwise the text would name a family or a sample twice, which makes all of it invalid. */
 Test(exporter, rows_of_one_family_are_together_and_differ_in_a_label)
 {
 	for (const struct metric *m = metrics; m->help; m++)
@@ -229,7 +229,7 @@ TestSuite(exporter_files, .init = make_folder, .fini = remove_folder);
 
 static char *text;
 
-/* What is written of the folder; the result of that. */
+/* Write the text for the folder; returns the result. */
 static int write_text(bool openmetrics)
 {
 	size_t size;
@@ -244,7 +244,7 @@ static int write_text(bool openmetrics)
 	return err;
 }
 
-/* Is this a whole line of it? */
+/* Does the text have this whole line? */
 static bool has(const char *line)
 {
 	size_t n = strlen(line);
@@ -293,7 +293,7 @@ Test(exporter_files, the_version_of_quoitd_is_told)
 	cr_expect(has(line), "%s", text);
 }
 
-/* A reactor that has told nothing for long is stopped or stuck: quoitd is not up. */
+/* A reactor that has been silent for long is stopped or stuck: quoitd is not up. */
 Test(exporter_files, a_quoitd_that_does_not_move_is_not_up)
 {
 	totals.reactor[1].value[QUOIT_REACTOR_ALIVE] = runtime_now_ns() - 6000000000;
@@ -318,7 +318,7 @@ Test(exporter_files, quoitd_started_when_the_wall_clock_says)
 	cr_expect(start > now - 60 && start < now + 60, "%f, %f", start, now);
 }
 
-/* Who counts the changes of the start counts the starts. */
+/* Changes of the start time count as starts. */
 Test(exporter_files, a_wall_clock_that_drifts_moves_no_start_and_one_that_jumps_does)
 {
 	int64_t clock, drifted;
@@ -394,7 +394,7 @@ Test(exporter_files, garbage_is_an_error_and_no_metrics)
 static struct histograms *histograms;
 static int directory;
 
-/* Of two reactors, one device and one core, each of which took 5 us some times. */
+/* Two reactors, one device and one core, each of which took 5 us several times. */
 static void make_histograms(void)
 {
 	const uint32_t bucket = quoit_leg_bucket(5000);
@@ -411,7 +411,8 @@ static void make_histograms(void)
 		histograms_operations(histograms, r)[QUOIT_OP_ADD] =
 			(struct quoit_operation_totals){8, 4, 1000000000, 100};
 		histograms_operations(histograms, r)[QUOIT_OP_MODULE_FIRST].jobs = 9;
-		histograms_operations(histograms, r)[7].jobs = 1; /* these are no operations */
+		/* numbers that are not operations */
+		histograms_operations(histograms, r)[7].jobs = 1;
 		histograms_operations(histograms, r)[6].jobs = 1;
 	}
 }
@@ -449,7 +450,7 @@ Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_togethe
 	drop_histograms();
 }
 
-/* As histogram_quantile has it: in a line between the two bounds. */
+/* As histogram_quantile computes it: linearly between the two bounds. */
 static double quantile(double part)
 {
 	static const char family[] = "\nquoit_job_seconds_bucket{le=\"";
@@ -486,7 +487,7 @@ ParameterizedTestParameters(exporter_files, percentiles_are_within_a_third_of_th
 	return cr_make_param_array(struct spread, rows, sizeof rows / sizeof rows[0]);
 }
 
-/* Times spread evenly over a range of powers, or nearly all at one place of a bucket. */
+/* Times spread evenly over several powers, or nearly all at one place of a bucket. */
 ParameterizedTest(struct spread *row, exporter_files,
 		  percentiles_are_within_a_third_of_those_of_all_buckets)
 {
@@ -602,7 +603,7 @@ Test(exporter_files, sessions_beyond_a_limit_are_counted)
 	cr_expect_not(strstr(text, "{session=\"257\""));
 }
 
-/* Session n has had so much of the cores since it was opened, before or after the others. */
+/* Session n has used this much of the cores since it was opened, before or after the others. */
 static void put_busy(uint64_t number, uint64_t core_ticks)
 {
 	make_session(number, "one");
@@ -620,7 +621,7 @@ Test(exporter_files, the_busiest_sessions_are_told)
 	cr_assert_eq(write_text(false), 0);
 	cr_expect(has("quoit_sessions_not_exported{reason=\"too_many\"} 18"), "%s", text);
 	cr_expect(strstr(text, "{session=\"7\"") && strstr(text, "{session=\"19\""), "%s", text);
-	for (uint64_t i = 1; i <= 20; i++) /* and then others are */
+	for (uint64_t i = 1; i <= 20; i++) /* now others are the busiest */
 		put_busy(i, i == 7 || i == 19 ? 1000000 : i == 3 || i == 4 ? 900000000 : 0);
 	for (unsigned i = 0; i < 3; i++)
 		cr_assert_eq(write_text(false), 0);
@@ -670,7 +671,7 @@ Test(exporter_files, users_have_a_dozen_figures_each)
 	cr_expect(lines >= 10 && lines <= 14, "%u", lines);
 }
 
-/* What a session has done is not lost when its file goes, nor counted twice. */
+/* A session's counts are neither lost when its file goes, nor counted twice. */
 Test(exporter_files, what_a_user_has_done_never_falls)
 {
 	char path[sizeof folder + 32];
@@ -690,7 +691,8 @@ Test(exporter_files, what_a_user_has_done_never_falls)
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
 	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 50, "%s", text);
-	totals.header.started_ns = runtime_now_ns(); /* another quoitd, whose session 2 is new */
+	/* another quoitd; its session 2 is a new one */
+	totals.header.started_ns = runtime_now_ns();
 	put_totals();
 	put_session_of(2, 7001, 3, 10);
 	cr_assert_eq(write_text(false), 0);
@@ -710,7 +712,7 @@ Test(exporter_files, more_users_than_are_told_are_counted)
 	cr_expect(has(line), "%s", text);
 }
 
-/* Of session 5. */
+/* The legs of session 5. */
 static void make_legs(void)
 {
 	legs.header = header(offsetof(struct quoit_session_legs, count), sizeof legs, QUOIT_LEG_NR);
@@ -746,7 +748,7 @@ Test(exporter_files, legs_are_histograms)
 	}
 }
 
-/* It may have had the same number, and another user's times. */
+/* A former session may have had the same number, and another user's times. */
 Test(exporter_files, legs_of_a_daemon_before_are_not_told)
 {
 	make_legs();
@@ -765,11 +767,11 @@ Test(exporter_files, legs_of_a_daemon_before_are_not_told)
 	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
 }
 
-/* ---- where it listens ---- */
+/* ---- the address ---- */
 
 struct address {
 	char word[80];
-	char text[80]; /* "": it is none */
+	char text[80]; /* "": the word is invalid */
 };
 
 ParameterizedTestParameters(exporter, an_address_is_numbers_with_a_port)

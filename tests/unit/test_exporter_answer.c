@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_exporter_answer.c - how many texts the exporter keeps for who reads slowly
+ * test_exporter_answer.c - how many texts the exporter keeps for slow readers
  *
- * libmicrohttpd is played here: a reader has the text that was queued for it until the test says
+ * The test plays libmicrohttpd: a reader has the text that was queued for it until the test says
  * that it was sent.
  */
 #include <stdlib.h>
@@ -117,7 +117,7 @@ static unsigned ask(unsigned i)
 	return reader[i].gets->number;
 }
 
-/* So many, each when the text before has become old, and none of them reads. */
+/* Let `count` clients ask, each when the last text has become old; no client reads. */
 static void ask_in_turn(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {

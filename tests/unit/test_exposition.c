@@ -13,7 +13,7 @@ static const struct exposition_family counter = {"q_work_seconds", EXPOSITION_CO
 						 "Time at work."};
 static const struct exposition_family gauge = {"q_open", EXPOSITION_GAUGE, NULL, "How many."};
 
-/* ---- a text to write into ---- */
+/* ---- the output ---- */
 
 struct text {
 	struct exposition e;
@@ -36,7 +36,7 @@ static void expect(struct text *t, const char *text)
 	free(t->bytes);
 }
 
-/* ---- what is written ---- */
+/* ---- the text ---- */
 
 Test(exposition, openmetrics_names_the_family_and_its_unit_and_ends)
 {
@@ -129,7 +129,7 @@ Test(exposition, a_histogram_has_buckets_up_to_infinity_a_count_and_a_sum)
 		   "# EOF\n");
 }
 
-/* ---- which format ---- */
+/* ---- the choice of a format ---- */
 
 struct accept {
 	char accept[120];

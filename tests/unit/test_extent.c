@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_extent.c - views that share a byte, against views as sets of bytes */
+/* test_extent.c - compare views that share a byte with views as sets of bytes */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "session/tensor.h"
 
 #define ELEMENT  4u
-#define ELEMENTS 240u /* of the buffer: 4 x 6 x 10, and other ways to cut it */
+#define ELEMENTS 240u /* of the buffer: 4 x 6 x 10, or cut in other ways */
 #define ROUNDS   200000u
 
 static uint64_t seed = 1;
@@ -60,7 +60,7 @@ static bool share(const struct set *a, const struct set *b)
 
 /* ---- views at random ---- */
 
-/* False: it does not fit, be it drawn again. */
+/* False: it does not fit; draw again. */
 static bool make_view(struct session *s, uint32_t index, const uint32_t dim[QUOIT_MAX_DIMS],
 		      const int32_t stride[QUOIT_MAX_DIMS], uint32_t first)
 {
@@ -82,7 +82,9 @@ static void drop(struct session *s, uint32_t index)
 	cr_assert_eq(tensor_free(s, &sqe, &fault), 0);
 }
 
-/* A block of the buffer seen as 4 x 6 x 10, with steps and backwards: steps that divide each other.
+/*
+ * A block of the buffer seen as 4 x 6 x 10, with steps and backwards, and steps that divide each
+ * other.
  */
 static void draw_block(struct session *s, uint32_t index)
 {
@@ -102,7 +104,7 @@ static void draw_block(struct session *s, uint32_t index)
 	cr_assert(make_view(s, index, dim, stride, first));
 }
 
-/* Anything that fits. */
+/* Any view that fits. */
 static void draw_any(struct session *s, uint32_t index)
 {
 	uint32_t dim[QUOIT_MAX_DIMS];
@@ -212,7 +214,7 @@ static void ready(struct session *s, struct job *job)
 	(void)job;
 }
 
-/* Does `job` wait for `before`, be it by others between them? */
+/* Does `job` wait for `before`, directly or through others? */
 static bool waits_for(struct session *s, const struct job *before, const struct job *job)
 {
 	for (uint32_t e = before->edges; e != NIL; e = s->edges[e].next) {
@@ -266,13 +268,13 @@ static void finish(struct session *s, struct open_job *o)
 static void run_jobs(bool blocks)
 {
 	struct session *s = open_session();
-	unsigned order[JOBS], count = 0; /* of the open ones, the oldest first */
+	unsigned order[JOBS], count = 0; /* the open ones, the oldest first */
 
 	for (unsigned n = 0; n < 20000; n++) {
 		struct open_job *o;
 		unsigned slot = 0, at, wanted = 0, expected = 0;
 
-		/* Those that wait for nothing end, in any order. */
+		/* Jobs that wait for none end, in any order. */
 		while (count == JOBS || (count && !draw(3))) {
 			at = draw(count);
 			if (open_jobs[order[at]].job->waits)
@@ -294,7 +296,7 @@ static void run_jobs(bool blocks)
 				wanted += &s->jobs[s->edges[e].job] == o->job;
 		}
 		cr_assert_eq(o->job->waits, wanted);
-		if (blocks) /* exactly those: nothing waits for what it does not touch */
+		if (blocks) /* exactly those: no job waits for one that it does not touch */
 			cr_assert(wanted <= expected && !wanted == !expected, "round %u", n);
 		order[count++] = slot;
 	}

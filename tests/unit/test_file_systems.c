@@ -20,7 +20,7 @@ static struct file_systems read_good(const char *list)
 Test(file_systems, disks_are_those_that_only_root_mounts_and_that_let_pages_go)
 {
 	static const uint32_t on[] = {0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1};
-	/* tmpfs, ramfs, hugetlbfs, overlay, FUSE, ecryptfs, NFS, 9p, and one that nobody knows */
+	/* tmpfs, ramfs, hugetlbfs, overlay, FUSE, ecryptfs, NFS, 9p, and an unknown one */
 	static const uint32_t off[] = {0x01021994, 0x858458f6, 0x958458f6, 0x794c7630, 0x65735546,
 				       0xf15f,     0x6969,     0x01021997, 0x12345678, 0};
 	const struct file_systems f = read_good("disks");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_half.c - half.h converts as IEEE 754 says, for all halves and what lies between them. */
+/* test_half.c - half.h converts as IEEE 754 says, for all halves and numbers between them. */
 #include <criterion/criterion.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hosts.c - the names under which the exporter is asked */
+/* test_hosts.c - the host names by which the exporter may be asked */
 #include <stdio.h>
 #include <string.h>
 

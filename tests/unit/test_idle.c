@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_idle.c - what a reactor does between two passes takes no time of who is served next, and
- * does not send it to sleep. */
+/*
+ * test_idle.c - a reactor's work between two passes takes no time of the next client, and does not
+ * put it to sleep.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,7 +15,7 @@
 #include "reactor/reactor.h"
 #include "reactor/reactor_idle.h"
 
-#define MANY_RINGS 1000 /* none of which is polled: epoll is asked for their bells */
+#define MANY_RINGS 1000 /* too many to poll: epoll is asked for their bells */
 
 Test(idle, no_pass_begins_before_the_chores_have_ended)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_io_buffers.c - numbers of registered buffers: in a row, each given out once. */
+/* test_io_buffers.c - numbers of registered buffers are in a row, and each is given out once. */
 #include <sys/mman.h>
 
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 
 #include "host/journal.h"
 
-/* The fields, a line each. */
+/* The fields, one per line. */
 static const char *fields_of(const struct log_line *line)
 {
 	static char text[JOURNAL_FIELDS * JOURNAL_FIELD_BYTES];
@@ -80,7 +80,7 @@ Test(journal, it_takes_fields_only_where_standard_error_is_its_stream)
 	cr_expect(journal_has_stderr());
 }
 
-/* ---- where lines go ---- */
+/* ---- the destination of lines ---- */
 
 static struct log_line sent;
 static bool takes;
@@ -91,7 +91,7 @@ static bool take(const struct log_line *line)
 	return takes;
 }
 
-/* What standard error has of one line about somebody. */
+/* One line about a user, as it appears on stderr. */
 static const char *say_one(enum log_level level)
 {
 	const struct log_about about = {

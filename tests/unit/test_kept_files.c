@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kept_files.c - cleaners that go by times, and those that go by locks */
+/* test_kept_files.c - keep files from cleaners that go by times, and from those that go by locks */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ Test(kept_files, once_an_hour_they_are_new)
 	kept_files_look(&k, 6 * HOUR_NS);
 	cr_expect_not(is_old());
 	(void)stat("/etc/hostname", &after);
-	cr_expect_eq(before.st_mtime, after.st_mtime); /* what a link points to is not ours */
+	cr_expect_eq(before.st_mtime, after.st_mtime); /* the target of a link is not ours */
 }
 
 static bool may_be_cleaned(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kernels.c - what a client may say of a kernel, and what its jobs may then be */
+/* test_kernels.c - valid descriptions of a client's kernel, and valid jobs with it */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ Test(kernels, a_good_description_is_taken)
 	cr_expect_eq(check(&d), 0, "with the longest name");
 }
 
-/* One word of a good one is another. */
+/* One word of a good description is changed. */
 Test(kernels, sizes_are_those_that_a_device_can_have)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_launcher.c - what quoit-exec asks of a device's driver for each request, counted
+ * test_launcher.c - count quoit-exec's calls of a device's driver for each request
  *
- * Whoever calls a device layer directly cannot do with less than one call for an operation and one
+ * A program that calls a device layer directly needs at least one call for an operation, and one
  * for the word that says it is done: that is the bound.
  */
 #include <errno.h>
@@ -25,11 +25,11 @@ static void open_profiled(void)
 TestSuite(launcher, .init = open_plain, .fini = quoitd_close, .timeout = 60);
 TestSuite(launcher_profiled, .init = open_profiled, .fini = quoitd_close, .timeout = 60);
 
-/* ---- what it costs ---- */
+/* ---- the cost ---- */
 
 #define CHAIN   100u
 #define SIZES   8u
-#define AT_ONCE 12u /* fewer than a stream takes before it is known how fast it is */
+#define AT_ONCE 12u /* fewer than a stream takes before its speed is known */
 
 Test(launcher, a_chain_is_in_its_stream_before_anything_of_it_has_ended)
 {
@@ -79,8 +79,8 @@ Test(launcher, a_job_behind_two_streams_is_one_event_more)
 }
 
 /*
- * Two that nothing orders read a buffer that nobody has cleared.  The first one's stream is full:
- * when it goes on, the other one is clearing it, in another stream.
+ * Two unordered jobs read a buffer that is not cleared yet.  The first one's stream is full; when
+ * it goes on, the other job is clearing the buffer in another stream.
  */
 Test(launcher, a_job_that_was_stalled_is_behind_who_has_cleared_its_buffer_meanwhile)
 {
@@ -129,7 +129,7 @@ Test(launcher, answers_say_in_which_stream_each_was)
 	cr_expect_eq(stream_of(3), stream_of(1), "behind the first");
 }
 
-/* A new tensor gets what a freed one of its size had: the driver is not asked. */
+/* A new tensor gets the memory of a freed one of its size; the driver is not asked. */
 Test(launcher, new_buffers_in_the_place_of_freed_ones_are_no_call)
 {
 	const struct counting_calls before = quoitd_warm_up();
@@ -152,7 +152,7 @@ Test(launcher, new_buffers_in_the_place_of_freed_ones_are_no_call)
 	cr_expect_leq(now.signal - before.signal, CHAIN / 4, "%u", now.signal - before.signal);
 }
 
-/* Who waits for a large job is told when it is done, and not when what came after it is. */
+/* A client that waits for a large job hears when that has ended, and not when a later one has. */
 Test(launcher, a_large_job_has_a_word_of_its_own)
 {
 	const struct counting_calls before = quoitd_warm_up();
@@ -169,7 +169,7 @@ Test(launcher, a_large_job_has_a_word_of_its_own)
 	cr_expect_eq(counting_now().signal - before.signal, 2, "with the one before it");
 }
 
-/* Leases count what is in use: what is kept of freed buffers is no more than was once in use. */
+/* Leases count memory in use: freed buffers that are kept are no more than was once in use. */
 Test(launcher, freed_buffers_of_other_sizes_go_back_to_the_driver)
 {
 	const struct counting_calls before = quoitd_warm_up();
@@ -218,7 +218,7 @@ Test(launcher, how_far_stamps_are_off_grows_with_the_time_since_the_clock_was_re
 	cr_expect_leq(a.stamp_error, least + 2, "what two roundings make");
 }
 
-/* It was asked when it was idle: that reading is old, and its error says so. */
+/* The clock was read when the device was idle: that reading is old, and its error says so. */
 Test(launcher, a_device_that_is_busy_from_the_first_job_on_stamps_jobs)
 {
 	struct quoit_exec_request q = quoitd_job(0, 0, 1, -1);
@@ -254,9 +254,9 @@ Test(launcher, a_copy_from_the_pinned_region_is_a_copy_and_a_word)
 	cr_expect_eq(now.host_register - before.host_register, 1, "once, not for each");
 }
 
-/* ---- the memory that the device reaches ---- */
+/* ---- memory that the device reaches ---- */
 
-/* A copy of so many bytes from the pinned region. */
+/* A copy of this many bytes from the pinned region. */
 static struct quoit_exec_request copy_from(uint64_t offset, uint64_t bytes)
 {
 	struct quoit_exec_request q = quoitd_job(0, 0, 0, -1);
@@ -294,7 +294,7 @@ Test(launcher, memory_is_asked_for_in_stretches_where_it_is_used_and_once)
 	expect_calls(&before, 1, 1);
 	q = copy_from(REACH_BYTES - 4096, REACH_BYTES);
 	cr_expect_eq(quoitd_run_alone(&q).refused, 0);
-	expect_calls(&before, 2, 3); /* each stretch a copy of its own */
+	expect_calls(&before, 2, 3); /* each stretch takes a copy of its own */
 	q = copy_from(REACH_BYTES, REACH_BYTES);
 	(void)quoitd_run_alone(&q);
 	expect_calls(&before, 2, 4);
@@ -343,7 +343,7 @@ Test(launcher, all_that_was_asked_for_is_given_back_when_a_session_leaves)
 	cr_expect_eq(counting_now().host_register - before.host_register, 3);
 	cr_expect_eq(counting_now().host_unregister - before.host_unregister, 2,
 		     "the refused one is not there");
-	quoitd_send_memory(0); /* the slot is free for the next */
+	quoitd_send_memory(0); /* the slot is free for the next session */
 	q = copy_from(0, 4096);
 	(void)quoitd_run_alone(&q);
 	cr_expect_eq(counting_now().host_register - before.host_register, 4);
@@ -358,7 +358,7 @@ Test(launcher, without_a_profiler_a_job_is_no_range)
 	cr_expect_eq(counting_now().range_end, 0);
 }
 
-/* It is open while its stream has not come to its end, and closed before it is answered. */
+/* It is open until its stream has come to its end, and closed before it is answered. */
 Test(launcher_profiled, a_job_is_a_range_from_its_stream_to_its_answer)
 {
 	const uint64_t whose = QUOIT_EXEC_JOB(3, 1, 77);

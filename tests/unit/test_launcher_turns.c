@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_launcher_turns.c - what users get of a device's streams */
+/* test_launcher_turns.c - how users share a device's streams */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { ALICE = 1, BOB, CAROL };
 
 #define PATIENCE_MS 10000u
 
-/* All have their buffers: who is the first to use one clears it, and others are behind that. */
+/* All buffers are cleared already, so that no job waits for another one's clearing. */
 static void open_held(void)
 {
 	quoitd_open(false);
@@ -30,7 +30,7 @@ static void own(uint32_t slot, uint32_t user, uint32_t share)
 	quoitd_channel()->owner[slot] = (struct quoit_exec_owner){user, share};
 }
 
-/* A job that nobody waits for, and that waits for nobody. */
+/* An independent job. */
 static void put(uint32_t id, uint32_t slot)
 {
 	struct quoit_exec_request q = quoitd_large_job(id, 0, 1, -1);
@@ -44,7 +44,7 @@ static uint32_t user_of(uint32_t slot)
 	return quoitd_channel()->owner[slot].user;
 }
 
-/* The first of a stream is done, which has so many more. */
+/* The first job of a stream is done; this many more are left in it. */
 static void step(unsigned stream, unsigned left)
 {
 	for (unsigned ms = 0; !counting_step(stream, left); ms++) {
@@ -53,16 +53,16 @@ static void step(unsigned stream, unsigned left)
 	}
 }
 
-/* ---- who always has more than there is room for ---- */
+/* ---- users that always have more jobs than there is room for ---- */
 
 #define IN_FLIGHT 192u
 #define DONE      1600u
 #define SETTLE    400u
 
 /*
- * Request i is of session slot[i] and in flight: a new one takes the place of each that is done,
- * and no stream runs dry.  Of those that were done after a while, how many were Bob's for each of
- * Alice's.
+ * Request i belongs to the session of slot[i] and is in flight.  A new one takes the place of each
+ * that is done, and no stream runs dry.  Returns how many of Bob's were done for each of Alice's,
+ * after a while.
  */
 static double saturate(const uint32_t slot[IN_FLIGHT])
 {
@@ -81,8 +81,8 @@ static double saturate(const uint32_t slot[IN_FLIGHT])
 }
 
 /*
- * What is divided is time: a moment in which we do not run makes the jobs of that moment longer,
- * and who had more of them then is given fewer for as long again.
+ * Time is divided: a moment in which the test does not run makes the jobs of that moment longer,
+ * and the user with more of these gets fewer for as long again.
  */
 #define NOT_EXACT 0.25
 #define TRIES     5
@@ -122,15 +122,19 @@ Test(launcher_turns, many_sessions_get_what_one_gets)
 	expect_ratio(slot, 1);
 }
 
-/* ---- what is whose time ---- */
+/* ---- whose time it is ---- */
 
-/* Whose the first requests are; Alice's first one waits for Carol's, and her second one for that.
+/*
+ * Owners of the first requests; Alice's first one waits for Carol's, and her second one for the
+ * first.
  */
 static const uint32_t first[] = {CAROL, BOB, BOB, BOB, ALICE, ALICE};
 
 #define FIRST (sizeof first / sizeof first[0])
 
-/* Carol's has a stream of its own, as it is urgent; then three of Bob's, and in the last Alice's.
+/*
+ * Carol's is urgent, and has a stream of its own; then come three of Bob's; Alice's are in the last
+ * one.
  */
 static void put_first(void)
 {
@@ -154,7 +158,7 @@ static void pass(unsigned stream, uint32_t id)
 	cr_assert_eq(quoitd_next_answer().id, id);
 }
 
-/* Bob's have taken a while each; Alice's first one is done as soon as it can begin. */
+/* Bob's have taken some time each; Alice's first one ends as soon as it can begin. */
 static void let_her_wait(void)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -177,7 +181,7 @@ Test(launcher_turns, what_a_job_waits_for_in_another_stream_is_not_its_users_tim
 		own(user, user, SHARE_NORMAL);
 	put_first();
 	let_her_wait();
-	/* The streams are full, mostly of Carol's; and both have more. */
+	/* The streams are full, mostly of Carol's jobs; and both have more. */
 	for (uint32_t i = 1; i < ROOM; i++)
 		put(FIRST + i, i == 1 ? BOB : CAROL);
 	for (uint32_t i = 0; i < PLACES; i++) {
@@ -193,11 +197,11 @@ Test(launcher_turns, what_a_job_waits_for_in_another_stream_is_not_its_users_tim
 		places += id >= FIRST + ROOM;
 		of_alice += id >= FIRST + ROOM && (id - FIRST - ROOM) % 2;
 	}
-	/* Not all, since streams have not all the same number of places. */
+	/* Not all, since streams have different numbers of places. */
 	cr_expect_gt(of_alice, PLACES / 2, "hers, who has had little: %u of %u", of_alice, PLACES);
 }
 
-/* ---- what is urgent ---- */
+/* ---- urgent jobs ---- */
 
 #define COPIES 100u /* more than their stream has room for */
 
@@ -212,7 +216,7 @@ static void put_copy(uint32_t id, bool urgent)
 	quoitd_put(&q);
 }
 
-/* There is one stream for all copies that way.  The launcher takes requests between two answers. */
+/* All copies in that direction use one stream.  The launcher takes requests between two answers. */
 Test(launcher_turns, an_urgent_copy_is_before_those_that_have_no_place_yet)
 {
 	unsigned before = 0;

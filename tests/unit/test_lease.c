@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lease.c - what a session asks for, when, and what becomes of the answer. */
+/* test_lease.c - when a session asks for memory, for how much, and what the answer changes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ Test(lease, what_cannot_be_is_not_asked_for)
 Test(lease, who_is_refused_asks_again_later)
 {
 	cr_expect(lease_ask(s, 2 * MIB, false));
-	answer(letter(), -EDQUOT, MIB); /* so much is left */
+	answer(letter(), -EDQUOT, MIB); /* this much is left */
 	cr_expect_eq(s->memory.lease, MIB);
 	cr_expect_not(lease_ask(s, 2 * MIB, false));
 	cr_expect_not(lease_ask(s, 2 * MIB - 4096, true), "nor less, but more than was left");
@@ -171,7 +171,10 @@ Test(lease, a_larger_arena_leaves_the_rest_as_it_was)
 	cr_expect_eq(s->memory.promise, 2 * MIB - 4096);
 }
 
-/* What it costs beside is charged as it grows, and in all no more than what is promised whole. */
+/*
+ * The lease's other costs are charged as it grows, and in total no more than for a lease that is
+ * promised whole.
+ */
 Test(lease, growth_costs_what_a_whole_lease_does)
 {
 	uint64_t steps = 0, lease = MIB;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_leave.c - sessions that are to go are looked at when something was done for them, and only
- * then, however many there are. */
+/*
+ * test_leave.c - quoitd looks at leaving sessions only after it has done something for them,
+ * however many there are.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -32,9 +34,9 @@ static struct session *come(void)
 	s->reactor = reactor;
 	s->user = user;
 	s->told = true;
-	region_close(&s->region); /* else the memory thread would have to */
+	region_close(&s->region); /* otherwise the memory thread would have to do it */
 	s->region.base = NULL;
-	ring_free(s->rings[0]); /* nothing is to be told of it */
+	ring_free(s->rings[0]); /* it must not hear of anything */
 	s->rings[0] = NULL;
 	if (!user->tenant[0].session_count++)
 		tenancy_add(&reactor->tenancy, &user->tenant[0]);
@@ -97,7 +99,7 @@ static unsigned seen(void)
 	return n;
 }
 
-/* However long a pass may be. */
+/* For a pass of any length. */
 static void look_at_all(void)
 {
 	while (reactor->leaves)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ledger.c - how tiles are divided between users, in ticks that nobody has to wait for */
+/* test_ledger.c - how tiles are divided between users, in ticks, so that the test need not wait */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -87,7 +87,7 @@ Test(ledger, cores_are_divided_by_shares)
 	cr_expect_float_eq((double)w[1].had / (double)w[0].had, 3.0, 0.01);
 }
 
-/* Its tiles are longer than all that the other wants in the meantime. */
+/* Its tiles take longer than all that the other user wants meanwhile. */
 Test(ledger, long_tiles_do_not_change_the_shares)
 {
 	struct want w[] = {{.share = 100, .tile = 5000}, {.share = 100, .tile = 10}};
@@ -132,7 +132,7 @@ Test(ledger, who_was_alone_owes_nothing)
 	cr_expect_float_eq((double)w[0].had / (double)(w[1].had - before), 1.0, 0.01);
 }
 
-/* One more work of who has some is no new beginning. */
+/* A user with works does not begin anew with one more. */
 Test(ledger, more_works_are_no_more_share)
 {
 	struct want w[] = {{.share = 100, .tile = 100}, {.share = 100, .tile = 100}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_legs.c - buckets of times, files of legs, and what they say */
+/* test_legs.c - buckets of times, and reading and evaluating files of legs */
 #include <errno.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void check_samples(uint32_t rarity)
 	bool seen[QUOIT_SAMPLE_EVERY] = {false};
 	uint32_t first = 0 - blocks * every, sample = quoit_sample_from(first, rarity);
 
-	/* Across the wrap of the index. */
+	/* Across the index's wrap. */
 	for (uint32_t i = 0; i < 2 * blocks; i++) {
 		cr_assert_eq(sample / every, first / every);
 		seen[sample % every >> rarity] = true;
@@ -189,7 +189,7 @@ Test(legs, an_operation_of_which_few_are_timed_is_not_taken_for_64)
 	cr_expect_lt(legs_operation_mean(l, QUOIT_OP_GEMM), 0, "none was timed");
 }
 
-/* They were fetched before, and end now. */
+/* Its jobs were fetched before, and end now. */
 Test(legs, an_operation_of_which_none_was_fetched_has_run)
 {
 	static struct legs before;
@@ -226,7 +226,7 @@ Test(legs, bytes_of_operations_are_since_the_reading_before)
 	cr_expect_eq(l->operation[QUOIT_OP_ADD].bytes, 0);
 }
 
-/* Such a file has its operations on the line behind the labels, and zeros between. */
+/* Such a file has its operations on the line behind the labels, and zeros in between. */
 Test(legs, a_file_of_before_there_were_bytes_says_nothing_of_them)
 {
 	struct legs *l;
@@ -239,7 +239,7 @@ Test(legs, a_file_of_before_there_were_bytes_says_nothing_of_them)
 	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 4);
 }
 
-/* With as many labels as fill their lines, they would be the first operation's jobs. */
+/* If the labels fill their lines, the first operation's jobs lie where the offset would be. */
 Test(legs, operations_right_behind_the_labels_are_not_taken_for_a_place)
 {
 	struct legs *l;
@@ -263,7 +263,7 @@ Test(legs, bytes_that_are_not_in_the_file_are_not_known)
 	cr_expect(parse()->bytes_known);
 }
 
-/* Behind our bytes_at there may be more by then. */
+/* A later version may have more behind our bytes_at. */
 Test(legs, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
 {
 	static uint8_t later[sizeof file + 3 * QUOIT_LABEL_BYTES];
@@ -351,7 +351,7 @@ Test(legs, legs_go_by_their_labels)
 	cr_expect(l->known[QUOIT_LEG_DATA]);
 }
 
-/* What is damaged like this is refused like that. */
+/* Damage a file like this, and expect this refusal. */
 #define EXPECT_REFUSED(damage, err)                                                                \
 	do {                                                                                       \
 		static struct legs l;                                                              \

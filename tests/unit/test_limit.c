@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limit.c - what limits a session, by its counters and legs */
+/* test_limit.c - find a session's limit by its counters and legs */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -10,7 +10,7 @@
 
 static struct legs legs;
 
-/* A session that had open jobs for so much of a second. */
+/* A session that had open jobs for this percentage of a second. */
 static struct counters_session busy(double percent)
 {
 	struct counters_session s = {.session = 1, .origin = {.tsc_hz = SECOND}};
@@ -47,7 +47,7 @@ Test(limit, who_has_nothing_open_is_limited_by_its_client)
 	expect(&s, LIMIT_CLIENT, 80);
 }
 
-/* They never count as open. */
+/* Such jobs never count as open. */
 Test(limit, jobs_that_run_at_their_fetch_keep_a_session_busy)
 {
 	struct counters_session s = busy(0);
@@ -114,7 +114,7 @@ Test(limit, results_that_lie_in_the_cq_hold_up_nobody)
 	expect(&s, LIMIT_DATA, 100);
 }
 
-/* What is said of a session, in both sentences. */
+/* Both sentences about the session. */
 static const char *said(const struct counters_session *s)
 {
 	static char text[256];

@@ -32,11 +32,11 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* A row of a table of that page, by how it begins, and a number that it must have. */
+/* A row of a table of that page, by its first words, and a number that it must have. */
 struct limit {
 	const char *row;
 	uint64_t number;
-	const char *unit; /* what follows the number at once; NULL: anything but a digit */
+	const char *unit; /* the text right behind the number; NULL: anything but a digit */
 };
 
 static const struct limit limits[] = {
@@ -124,7 +124,7 @@ static bool is_digit(char c)
 	return (c >= '0' && c <= '9') || c == ',';
 }
 
-/* Is the number there, whole, and before what it counts? */
+/* Does the line have the whole number, followed by its unit? */
 static bool has(const char *line, const char *number, const char *unit)
 {
 	for (const char *at = line; (at = strstr(at, number)) != NULL; at++) {

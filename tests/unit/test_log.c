@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_log.c - a log holds nobody up, is filled by nobody, and says later what is missing. */
+/* test_log.c - the log delays no thread, no user can fill it, and it later says what is missing. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 
 #include "host/log.h"
 
-/* What the pipe and the queue do not hold. */
+/* More lines than the pipe and the queue hold. */
 #define SURPLUS 100u
 
 static int reader;
 
-/* Standard error becomes a pipe without room for even one line. */
+/* Make stderr a pipe without room for even one line. */
 static void block(void)
 {
 	int pipe_fds[2], probe;
@@ -26,7 +26,8 @@ static void block(void)
 	cr_assert_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
 	cr_assert_geq(fcntl(pipe_fds[1], F_SETPIPE_SZ, 4096), 0);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", pipe_fds[1]);
-	probe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* flags of its own */
+	/* opened again, for flags of its own */
+	probe = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	while (write(probe, "x", 1) == 1)
 		;
 	close(probe);
@@ -35,7 +36,7 @@ static void block(void)
 	reader = pipe_fds[0];
 }
 
-/* Everything up to this word, which must come. */
+/* Read everything up to this word, which must come. */
 static void read_until(char *text, size_t size, const char *word)
 {
 	size_t n = 0;
@@ -90,7 +91,7 @@ Test(log, the_end_waits_for_lines_but_not_for_a_reader_that_stopped)
 
 static char all_text[2u << 20];
 
-/* Standard error becomes a file. */
+/* Make stderr a file. */
 static int record(void)
 {
 	int file = memfd_create("log", MFD_CLOEXEC);
@@ -179,7 +180,7 @@ Test(log, what_was_left_out_about_a_user_is_said_in_its_next_line)
 
 	flood(1000, 5000);
 	lines = count(recorded(file), "\n");
-	do { /* until another second has begun */
+	do { /* until the next second has begun */
 		usleep(10000);
 		flood(1000, 1);
 	} while (count(recorded(file), "\n") == lines);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory_limit.c - how much memory there is for us */
+/* test_memory_limit.c - find out how much memory quoitd may use */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory_thread.c - users take turns at the thread that takes pages and gives them back. */
+/* test_memory_thread.c - users take turns at the thread that allocates pages and frees them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #define VISITORS    8
 #define LARGE       (8 * MEMORY_PART_BYTES)
 
-static struct memory_link *reactor; /* the one that asks, and another */
+static struct memory_link *reactor; /* the reactor that asks, and another */
 static struct memory_thread *thread;
 static uint32_t need_wake;
 static int bell;
@@ -29,7 +29,7 @@ static struct {
 	uint32_t *words;
 } visitor[VISITORS];
 static unsigned visitors;
-static struct user *users; /* of all of them */
+static struct user *users; /* all users of the test */
 
 static void open_link(void)
 {
@@ -80,13 +80,13 @@ static struct session *session_of(struct user *u)
 	return s;
 }
 
-/* Of a user of its own. */
+/* A session of a new user. */
 static struct session *new_session(void)
 {
 	return session_of(new_user(SHARE_NORMAL));
 }
 
-/* Before the thread starts: then all are there at once.  `tag` comes back with the answer. */
+/* Ask before the thread starts, so that it finds all requests.  The answer returns `tag`. */
 static void ask(struct session *s, enum memory_op op, uint64_t offset, uint64_t bytes, uint32_t tag)
 {
 	uint32_t i = 0;
@@ -140,7 +140,7 @@ Test(memory_thread, a_small_request_does_not_wait_for_another_sessions_large_one
 	cr_assert_eq(resident(modest), PAGE_BYTES);
 }
 
-/* By session, each of the many would have had as many parts as the other's one. */
+/* If sessions took turns, each of the many would have as many turns as the other user's one. */
 Test(memory_thread, a_user_with_many_sessions_has_no_more_turns_than_one_with_one)
 {
 	struct user *many = new_user(SHARE_NORMAL);
@@ -152,7 +152,10 @@ Test(memory_thread, a_user_with_many_sessions_has_no_more_turns_than_one_with_on
 	cr_assert_eq(answer().job, VISITORS);
 }
 
-/* It begins, and then the other has ten thousand times as long, which all of that does not take. */
+/*
+ * One user begins, and then the other has ten thousand times as much time, more than all of that
+ * takes.
+ */
 Test(memory_thread, users_have_turns_by_their_shares)
 {
 	ask(session_of(new_user(SHARE_MOST)), MEMORY_ALLOCATE, 0, LEASE, 1);
@@ -220,7 +223,7 @@ Test(memory_thread, a_reactor_that_takes_no_answers_keeps_no_other_waiting)
 		cr_assert_eq(answer().job, i);
 }
 
-/* As memory.c sends them; how many. */
+/* Send as memory.c does; returns how many were sent. */
 static uint32_t send_all(struct reactor *r, struct session *s)
 {
 	struct memory_message m = {.op = MEMORY_PUNCH, .session = s, .bytes = PAGE_BYTES};
@@ -231,7 +234,7 @@ static uint32_t send_all(struct reactor *r, struct session *s)
 	return s->requests - before;
 }
 
-/* No answer is taken, so all of them stay open. */
+/* No answer is taken, so all requests stay open. */
 Test(memory_thread, a_user_has_no_more_requests_open_than_are_left)
 {
 	static struct reactor r;

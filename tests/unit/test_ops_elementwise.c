@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_elementwise.c - element-wise operations agree with the reference for any shape and
- * layout. */
+/*
+ * test_ops_elementwise.c - element-wise operations agree with the reference for any shape and
+ * layout.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 

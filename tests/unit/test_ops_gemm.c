@@ -22,14 +22,14 @@ static const struct {
 	{4, 4, 0},
 	{97, 65, 31},
 	{12, 32, 257},
-	/* more rows, and deeper, than what is packed at a time */
+	/* more rows, and a longer sum, than are packed at a time */
 	{350, 17, 260},
 	/* with a vector, along and across the matrix; dot products */
 	{1, 1500, 70},
 	{1500, 1, 70},
 	{67, 1, 1100},
 	{1, 67, 1100},
-	/* deeper than what is used of the vector at a time; a group of rows and what is left */
+	/* a longer sum than is used of the vector at a time; a group of rows and a rest */
 	{19, 1, 4200},
 	{1, 19, 4200},
 	{1, 1, 9001},
@@ -119,7 +119,7 @@ Test(ops_gemm, with_a_blas_agrees_with_the_reference)
 
 /* ---- batches ---- */
 
-/* How the matrices of one operand lie in memory, one to the next. */
+/* How the matrices of one operand follow each other in memory. */
 enum order {
 	FORWARDS,
 	BACKWARDS,   /* negative strides */
@@ -136,7 +136,7 @@ struct batched {
 
 static const struct {
 	uint32_t outer, inner, m, n, k;
-	uint32_t every; /* of all combinations, one in so many: a prime that divides no count */
+	uint32_t every; /* take one of this many combinations: a prime that divides no count */
 } batches[] = {
 	{2, 3, 17, 19, 23, 30011},    {1, 4, 12, 33, 257, 30011}, {3, 1, 1, 1, 1, 5003},
 	{5, 1, 1, 40, 9, 30011},      {1, 5, 40, 1, 9, 30011},    {64, 2, 5, 3, 4, 30011},
@@ -203,7 +203,7 @@ static void check_batched(const struct batched *b)
 	ops_case_done(&c);
 }
 
-/* Take the last digit, of `base` that there are, off a number. */
+/* Take the last digit, in this base, off a number. */
 static uint32_t digit(uint32_t *number, uint32_t base)
 {
 	const uint32_t last = *number % base;
@@ -212,7 +212,7 @@ static uint32_t digit(uint32_t *number, uint32_t base)
 	return last;
 }
 
-/* Combination number i of all that is not in the table; false: there are not so many. */
+/* Combination number i of those outside of the table; false: there are fewer. */
 static bool combine(uint32_t i, struct batched *b)
 {
 	static const double alpha[] = {1, -0.5}, beta[] = {0, 0.25, 1};
@@ -261,7 +261,7 @@ Test(ops_gemm, a_blas_computes_batches_of_every_kind)
 	check_batches();
 }
 
-/* Run the product in so many tiles as there are cores; the caller frees the result. */
+/* Run the product in as many tiles as there are cores; the caller frees the result. */
 static void *result(const struct product *p, const struct ops_isa *isa, uint32_t cores)
 {
 	struct ops_case c;
@@ -321,7 +321,7 @@ Test(ops_gemm, built_in_gives_the_same_bits_on_any_number_of_cores)
 	check_tiles();
 }
 
-/* Of OpenBLAS's kernels only those for AVX-512 promise that, see gemm.c. */
+/* Of OpenBLAS's kernels only those for AVX-512 promise that; see gemm.c. */
 Test(ops_gemm, with_a_blas_gives_the_same_bits_on_any_number_of_cores)
 {
 	struct ops_choice choice;
@@ -370,5 +370,5 @@ Test(ops_gemm, the_environment_does_not_matter)
 	(void)ops_init("auto", &choice);
 	cr_assert_null(strstr(choice.blas, "Prescott"), "%s", choice.blas);
 	cr_assert_null(strstr(choice.blas, "generic"), "%s", choice.blas);
-	cr_assert_str_eq(getenv("OPENBLAS_L2_SIZE"), "1"); /* for those whom we start */
+	cr_assert_str_eq(getenv("OPENBLAS_L2_SIZE"), "1"); /* for child processes */
 }

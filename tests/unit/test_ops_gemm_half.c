@@ -15,7 +15,7 @@ struct product {
 	double alpha, beta;
 };
 
-/* Numbers in no order that a kernel could follow: -8 to 8 in steps of 1, or -1 to 1. */
+/* Numbers in an order that helps no kernel: -8 to 8 in steps of 1, or -1 to 1. */
 static void scatter(struct ops_case *c, int which, bool whole)
 {
 	const uint8_t dtype = c->args.t[which].dtype;
@@ -49,8 +49,8 @@ static void make(struct ops_case *c, const struct product *p, bool whole)
 }
 
 /*
- * Whole numbers have exact sums, so that each result is the one nearest to the true one.  Else k
- * products below 1 are added with an error of half a unit of a sum below k each.
+ * Whole numbers have exact sums, so each result must be the nearest to the true one.  Otherwise k
+ * products below 1 are added, each with an error of half a unit of a sum below k.
  */
 static void check(const struct product *p, bool whole)
 {
@@ -65,7 +65,7 @@ static void check(const struct product *p, bool whole)
 
 static void check_layouts(bool whole)
 {
-	/* On both sides of every edge: of vectors, of registers, of blocks. */
+	/* On both sides of every boundary: of vectors, of registers, of blocks. */
 	static const struct {
 		uint32_t m, n, k;
 	} sizes[] = {
@@ -130,7 +130,7 @@ Test(ops_gemm_half, batches_broadcast)
 	}
 }
 
-/* Run the product in so many tiles as there are cores; the caller frees the result. */
+/* Run the product in as many tiles as there are cores; the caller frees the result. */
 static void *result(const struct product *p, const struct ops_isa *isa, uint32_t cores)
 {
 	struct ops_case c;
@@ -173,7 +173,7 @@ Test(ops_gemm_half, the_bits_are_the_same_on_any_number_of_cores)
 	}
 }
 
-/* One element of A, or of C where beta is 0, against a product of ones. */
+/* Multiply one element of A, or of C with beta 0, by a product of ones. */
 static void check_element(uint8_t type, int which, double x, uint32_t k, double absolute)
 {
 	const uint32_t c_dim[] = {1, 1, 2, 3}, a_dim[] = {1, 1, 2, k}, b_dim[] = {1, 1, k, 3};
@@ -198,7 +198,7 @@ Test(ops_gemm_half, infinity_and_nan_come_through_and_go_nowhere_else)
 			check_element(type, 1, INFINITY, k, 0);
 			check_element(type, 1, NAN, k, 0);
 			check_element(type, 1, type == QUOIT_BF16 ? 0x1p127 : 65504, k, 0);
-			check_element(type, 0, NAN, k, 0); /* beta is 0: not read */
+			check_element(type, 0, NAN, k, 0); /* with beta 0, C is not read */
 		}
 	}
 }
@@ -209,7 +209,7 @@ Test(ops_gemm_half, denormal_float16_counts_in_full)
 	check_element(QUOIT_F16, 1, -0x1p-20, 3, 0);
 }
 
-/* The CPU's instruction takes it for zero. */
+/* The CPU's instruction treats it as zero. */
 Test(ops_gemm_half, denormal_bfloat16_is_itself_or_zero)
 {
 	struct ops_isa isas[3];

@@ -51,7 +51,7 @@ Test(ops_index, gather_takes_what_the_index_names)
 		for (uint8_t axis = 0; axis < 4; axis++) {
 			for (size_t i = 0; i < 4; i++) {
 				if (lengths[i] && !shapes[s][axis])
-					continue; /* there is nothing to be named */
+					continue; /* without elements no error is possible */
 				for (int layout = 0; layout < OPS_LAYOUTS_IN; layout++)
 					check_gather(shapes[s], axis, lengths[i],
 						     i % 2 ? QUOIT_I32 : QUOIT_I64, layout);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_random.c - Philox gives the published words; uniform and normal numbers are what they
- * say. */
+/*
+ * test_ops_random.c - Philox gives the published words; uniform and normal numbers have their
+ * distributions.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -156,7 +158,7 @@ Test(ops_random, every_instruction_set_tiling_and_layout_gives_the_same_bits)
 
 struct moments {
 	double mean, variance, skew, kurtosis, lag;
-	uint32_t beyond[6]; /* |x| > i */
+	uint32_t beyond[6]; /* how many have |x| > i */
 };
 
 static struct moments measure(const struct op_tensor *t, uint32_t n)
@@ -185,7 +187,7 @@ static struct moments measure(const struct op_tensor *t, uint32_t n)
 	return m;
 }
 
-/* Fixed seeds: a result outside five sigma is an error of the transform, not bad luck. */
+/* Seeds are fixed: a result outside five sigma is an error of the transform, not bad luck. */
 Test(ops_random, normal_numbers_have_the_moments_and_tails_of_the_normal_distribution)
 {
 	const uint32_t n = 1u << 20;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_vmath.c - exp, log, tanh, sin, cos and sigmoid keep the error that vmath.h promises. */
+/*
+ * test_ops_vmath.c - exp, log, tanh, sin, cos and sigmoid keep within the errors that vmath.h
+ * promises.
+ */
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_optable.c - operations that are switched off by name. */
+/* test_optable.c - operations can be disabled by name. */
 #include <errno.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_own_processes.c - who has device processes of its own, and for how long */
+/* test_own_processes.c - which users have device processes of their own, and for how long */
 #include <errno.h>
 
 #include <criterion/criterion.h>

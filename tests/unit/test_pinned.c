@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pinned.c - pieces of the pinned region: first fit, and moved together. */
+/* test_pinned.c - pieces of the pinned region are placed by first fit, and moved together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "memory/pinned.h"
 #include "session/session.h"
 
-#define PAGES   200u /* a bit more than three words of the map */
+#define PAGES   200u /* slightly more than three words of the map */
 #define BUFFERS 64u
 
-/* A region with what the daemon keeps beside it, and the value that fills each piece. */
+/* A region with the daemon's tables for it, and the value that fills each piece. */
 struct fixture {
 	struct pinned p;
 	uint64_t map[4];
@@ -173,7 +173,7 @@ static uint32_t next_random(uint32_t *x)
 	return *x >> 8;
 }
 
-/* The lowest run of free pages, by looking at every piece for every page. */
+/* The lowest run of free pages, found by looking at every piece for every page. */
 static uint64_t naive_place(const struct fixture *f, uint64_t pages)
 {
 	for (uint64_t at = 0; at + pages <= PAGES; at++) {

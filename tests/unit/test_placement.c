@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_placement.c - which cores are chosen on which machine, and which home a session gets. */
+/* test_placement.c - which cores are chosen on a machine, and which home a session gets. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ struct choice {
 ParameterizedTestParameters(placement, machine_gets_these_reactors)
 {
 	static struct choice rows[] = {
-		/* automatic: one for every 4 cores of a node, the last cores first */
+		/* automatic: one reactor for every 4 cores of a node, the last cores first */
 		{"pack:1 core:1 pu:1", "0-", 0, 1, "0"},
 		{"pack:1 core:1 pu:2", "0-", 0, 1, "0"},
 		{"pack:1 core:2 pu:1", "0-", 0, 2, "1"},
@@ -216,7 +216,7 @@ Test(placement, node_without_memory_uses_the_nearest_nodes_memory)
 	topology->distance[3 * 4 + 0] = 31;
 	topology->distance[3 * 4 + 1] = 21;
 	topology->distance[3 * 4 + 2] = 16;
-	topology->distance[2 * 4 + 3] = 99; /* the way back does not count */
+	topology->distance[2 * 4 + 3] = 99; /* the distance in the other direction does not count */
 	plan = make_plan(topology, 0, NULL);
 	cr_expect_eq(plan->nr_cores, 16, "its cores work all the same");
 	cr_expect_eq(plan->cores[15].node, 3);
@@ -315,15 +315,15 @@ struct visit {
 ParameterizedTestParameters(placement, session_gets_this_home)
 {
 	static struct visit rows[] = {
-		/* nothing runs yet: the lowest of the node, or of all */
+		/* no session yet: the lowest reactor of the node, or of all */
 		{0, {0}, 0},
 		{2, {0}, 2},
 		{-1, {0}, 0},
-		/* the least load within the node, however idle another node is */
+		/* the least load within the node, even if another node is idle */
 		{2, {0, 0, 5, 0, 0, 0, 4, 0}, 6},
 		{2, {0, 0, 5, 0, 0, 0, 5, 0}, 2},
 		{2, {0, 0, 5, 0, 0, 0, 6, 0}, 2},
-		/* unknown node, or one without a reactor: the fewest of all */
+		/* an unknown node, or one without a reactor: the fewest of all */
 		{-1, {3, 3, 3, 2, 3, 1, 3, 1}, 5},
 		{4, {3, 3, 3, 2, 3, 1, 3, 1}, 5},
 		{-1, {4294967295, 1, 1, 1, 1, 1, 1, 1}, 1},
@@ -341,7 +341,7 @@ ParameterizedTest(struct visit *row, placement, session_gets_this_home)
 	placement_free(plan);
 }
 
-/* The machine that the tests of the description tell: all that a node may lack. */
+/* The machine of the tests of the description: each node lacks something. */
 static struct topology *read_lame_machine(void)
 {
 	static struct topology_device device = {"0000:17:00.0", 0x10de, 0x2330, 0x0302, 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_placement_device.c - where devices are on which machine, and what is put near to them */
+/* test_placement_device.c - where devices are on a machine, and what is placed near to them */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define ON_ONE    "0000:3b:00.0"
 #define ANYWHERE  "0000:5e:00.0"
 
-/* Two devices, of which one is near to node 1. */
+/* Two devices, one of them near to node 1. */
 static struct topology *read_machine(const char *source, const char *allowed)
 {
 	static const struct topology_device devices[] = {{ON_ONE, 0x10de, 0x2330, 0x0302, 1},
@@ -51,10 +51,10 @@ static const struct row rows[] = {
 	{ON_ONE, NULL, NULL, PLACEMENT_ON_NODE, 1, 1, 8, 8},
 	{"0000:3B:00.0", NULL, NULL, PLACEMENT_ON_NODE, 1, 1, 8, 8},
 	{"00000000:3B:00.0", NULL, NULL, PLACEMENT_ON_NODE, 1, 1, 8, 8},
-	/* all PUs that may be used, not one of each core */
+	/* all allowed PUs, not one of each core */
 	{ON_ONE, "0-9", NULL, PLACEMENT_ON_NODE, 1, 1, 8, 2},
 	{ON_ONE, NULL, "0-3,15", PLACEMENT_ON_NODE, 1, 1, 15, 1},
-	/* there is none */
+	/* there is no such CPU */
 	{ON_ONE, "0-7", NULL, PLACEMENT_ON_NODE, 1, 1, 0, 0},
 	{ON_ONE, NULL, "0-3", PLACEMENT_ON_NODE, 1, 1, 0, 0},
 	/* no node */
@@ -134,7 +134,7 @@ Test(placement_device, session_is_near_none_whose_node_is_unknown)
 	cr_expect_null(placement_device_near(devices, 0, 0));
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 static void expect_words(const struct topology *topology, const char *cpus, const char *address,
 			 const char *words)

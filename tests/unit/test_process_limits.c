@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_process_limits.c - addresses of leases that grow: a part of what is left, to each user its
- * own */
+/*
+ * test_process_limits.c - leases that grow reserve addresses: a part of what is left, separately
+ * for each user
+ */
 #include <sys/resource.h>
 
 #include <criterion/criterion.h>
@@ -11,7 +13,7 @@
 
 TestSuite(process_limits, .timeout = 60);
 
-/* What so many sessions of a user take, one after the other, beside what others have. */
+/* What this many sessions of a user take, one after the other, beside those of others. */
 static uint64_t take(uint64_t others, unsigned sessions, uint64_t *ret_last)
 {
 	uint64_t mine = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rates.c - what happened between two readings of the totals */
+/* test_rates.c - rates between two readings of the totals */
 #include <criterion/criterion.h>
 
 #include "rates.h"
@@ -7,7 +7,7 @@
 #define HZ     1000000000u /* a tick is a nanosecond */
 #define SECOND UINT64_C(1000000000)
 
-/* Two reactors that have been there for a second, all counters known and zero but the heartbeat. */
+/* Two reactors that have run for a second; all counters are known and zero except the heartbeat. */
 static struct counters_totals totals(void)
 {
 	struct counters_totals t = {.origin = {.daemon_pid = 7, .tsc_hz = HZ, .started_ns = SECOND},
@@ -67,7 +67,7 @@ Test(rates, since_the_start_they_are_by_the_daemons_lifetime)
 
 	add(&to, 0, QUOIT_REACTOR_JOBS, 1000);
 	add(&to, 0, QUOIT_REACTOR_WORK_TICKS, SECOND);
-	rates_of_reactor(NULL, &to, 0, 11 * SECOND, &r); /* it has started at 1 s */
+	rates_of_reactor(NULL, &to, 0, 11 * SECOND, &r); /* it started at 1 s */
 	expect(&r, RATE_JOBS_OF, 100);
 	expect(&r, RATE_WORK_OF, 10);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_region.c - pieces come from their class's stripe, and back. */
+/* test_region.c - pieces are taken from their class's stripe, and given back. */
 #include <stdlib.h>
 #include <string.h>
 

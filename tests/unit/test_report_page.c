@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_report_page.c - a report: its figures, and that nothing of a recording is HTML in it */
+/* test_report_page.c - a report's figures, and that no part of a recording becomes HTML in it */
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ Test(trace_summary, each_stream_of_a_device_is_a_track)
 
 static char *text;
 
-/* What is between the two, to be freed. */
+/* The text between the two; the caller frees it. */
 static char *between(const char *begin, const char *end)
 {
 	const char *from = strstr(text, begin), *to;
@@ -263,7 +263,7 @@ Test(trace_page, of_many_jobs_the_longest_are_shown)
 	case_end(&c);
 }
 
-/* JSON's readers have 63 bits, and the bytes of two sessions together may be more. */
+/* JSON readers have 63 bits, and the bytes of two sessions together may be more. */
 Test(trace_page, no_figure_is_too_large_for_a_reader)
 {
 	struct recording_case c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ring.c - how often a bell is rung, also after 2^32 items, where tests/model never gets */
+/* test_ring.c - how often a bell is rung, also after 2^32 items, which tests/model cannot reach */
 #include <criterion/criterion.h>
 
 #include <quoit/ring.h>
@@ -31,7 +31,7 @@ Test(ring, a_bell_is_rung_once_for_what_is_not_fetched)
 	cr_expect(quoit_ring_must_ring(&p, true));
 }
 
-/* With indices as they were when it was rung: they are when 2^32 items have gone through. */
+/* After 2^32 items the indices are the same as when the bell was rung. */
 Test(ring, a_bell_of_an_earlier_sleep_silences_none)
 {
 	struct quoit_producer p = one_published();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared.c - memory that a client brings is locked and looked at in parts */
+/* test_shared.c - memory that a client brings is locked and checked in parts */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,17 +14,18 @@
 #include "memory/shared.h"
 
 #define MIB        (UINT64_C(1) << 20)
-#define PART_BYTES (4 * MIB) /* one call holds the lock of quoitd's address space no longer */
-#define BYTES      (7 * MIB) /* what anybody may lock */
+/* one call may hold the lock of quoitd's address space for this many bytes */
+#define PART_BYTES (4 * MIB)
+#define BYTES      (7 * MIB) /* the most that may be locked */
 #define FIRST      (UINT64_C(4096) * 3)
 
-/* ---- what is asked of the kernel ---- */
+/* ---- calls to the kernel ---- */
 
-static uint64_t longest;   /* of the calls, */
-static uint64_t locked;    /* all that was locked, */
-static uint64_t unlocked;  /* and unlocked again */
-static unsigned locks;     /* so many calls */
-static unsigned refuse_at; /* which of them the kernel refuses; 0: none */
+static uint64_t longest;   /* bytes of the longest call */
+static uint64_t locked;    /* bytes locked in total */
+static uint64_t unlocked;  /* bytes unlocked again */
+static unsigned locks;     /* number of calls */
+static unsigned refuse_at; /* the call that the kernel refuses; 0: none */
 
 static bool count(long number, uint64_t bytes)
 {
@@ -65,7 +66,7 @@ static struct shared memory;
 static uint8_t *client;
 static char text[128];
 
-/* Of a session whose arena had FIRST bytes, and may have more. */
+/* For a session with an arena that had FIRST bytes, and may have more. */
 static void bring(void)
 {
 	const struct shared_wish wish = {.bytes = BYTES, .node = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sizeclass.c - sizes round up a little, to themselves, and never down. */
+/* test_sizeclass.c - sizes are rounded up slightly, or not at all, and never down. */
 #include <criterion/criterion.h>
 
 #include "memory/sizeclass.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_slab.c - places of small buffers in a piece of a device's memory */
+/* test_slab.c - places of small buffers in one piece of a device's memory */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -8,7 +8,7 @@
 
 static struct slab slab;
 
-/* No two places of these sizes overlap, and none reaches beyond the end. */
+/* Places of these sizes neither overlap, nor reach beyond the end. */
 Test(slab, gives_places_apart)
 {
 	static bool taken[SLAB_PAGES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_small.c - which jobs small.c takes, that the general path takes them too, and their result
+/*
+ * test_small.c - which jobs small.c takes, that the general path takes them, too, and their results
  */
 #include <criterion/criterion.h>
 
@@ -11,7 +12,7 @@
 
 #define H(index) CORE_HANDLE(index)
 
-/* The tensors that the rows below use. */
+/* The tensors of the rows below. */
 enum {
 	OUT = 1, /* f32 1 1 2 3 */
 	X,       /* the same, with bytes */
@@ -76,7 +77,7 @@ static void close_session(void)
 
 TestSuite(small, .init = open_session, .fini = close_session);
 
-/* The words of one operation: the tensors that it is on, and what else is set. */
+/* The words of one operation: its tensors, and other fields that are set. */
 #define JOB(op, t0, t1, t2, ...)                                                                   \
 	{                                                                                          \
 		.opcode = QUOIT_OP_##op, .tensor = {H(t0), H(t1), t2}, __VA_ARGS__                 \
@@ -154,7 +155,7 @@ Test(small, takes_only_what_is_valid_and_usual)
 
 static const struct quoit_sqe usual = JOB(ADD, OUT, X, H(Y));
 
-/* What another job at work on a buffer means to this one. */
+/* Does another job that works on a buffer keep this one from the fast path? */
 Test(small, leaves_buffers_that_somebody_uses_to_the_general_path)
 {
 	struct small_job job;
@@ -202,7 +203,7 @@ Test(small, waits_its_turn_for_bytes)
 	struct small_job job;
 	uint64_t cost = 0;
 
-	session->memory.head = 0; /* somebody else waits for bytes */
+	session->memory.head = 0; /* another job waits for bytes */
 	cr_assert(small_fits(session, &usual, &job));
 	cr_expect_not(small_run(session, &usual, &cost));
 	cr_expect_not(buffer_of(OUT)->reserved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soft.c - a soft device's settings, clock, memory, and what it knows of the host's. */
+/* test_soft.c - a soft device's settings, clock and memory, and the host memory that it knows. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <signal.h>
@@ -136,7 +136,7 @@ Test(soft, the_host_cannot_read_an_address_of_the_device)
 	if (!child)
 		read_as_a_pointer(address);
 	cr_assert_eq(waitpid(child, &status, 0), child);
-	/* Which of the two it is, kernels do not agree on. */
+	/* Kernels differ in which of the two signals it is. */
 	cr_expect(WIFSIGNALED(status) &&
 			  (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS),
 		  "status %#x", status);

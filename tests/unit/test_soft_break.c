@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soft_break.c - what breaks a soft device, and how it is then. */
+/* test_soft_break.c - misdeeds that break a soft device, and its state afterwards. */
 #include <criterion/criterion.h>
 
 #include "soft_case.h"
@@ -48,7 +48,7 @@ static int put(struct quoit_device_stream *s, enum misdeed misdeed, uint64_t goo
 	}
 }
 
-/* Bytes from offset on, of a page that has free ones before and behind it. */
+/* Use bytes from this offset on, of a page between two free ones. */
 static void check_address(enum misdeed misdeed, int64_t offset, bool breaks)
 {
 	struct quoit_device *d = soft_case_open("16K");

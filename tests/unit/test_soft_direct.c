@@ -22,7 +22,7 @@ static struct quoit_direct_requests requests[RINGS];
 static struct quoit_direct_words words[RINGS];
 static struct quoit_producer producer[RINGS];
 static uint64_t number;
-static int64_t *here; /* what the host reads of them */
+static int64_t *here; /* the host's copies of them */
 
 static void open_rings(const char *faults)
 {
@@ -50,7 +50,10 @@ static void start(unsigned ring)
 	cr_assert_eq(soft->direct_start(device, ring), 0);
 }
 
-/* One that had nothing to do for a while has left: on a busy machine at any time. */
+/*
+ * A consumer that was idle for a while has left, which can happen at any time on a busy machine:
+ * start it again.
+ */
 static void keep(unsigned ring)
 {
 	if (word(&words[ring].left))
@@ -58,7 +61,7 @@ static void keep(unsigned ring)
 	(void)sched_yield();
 }
 
-/* The ring's number becomes what the operation makes of it and the operand. */
+/* Apply the operation to the ring's number and the operand. */
 static void put(unsigned ring, uint8_t opcode, int64_t operand)
 {
 	const struct quoit_device_tensor t = {.data = number + ring * sizeof(int64_t),
@@ -76,7 +79,7 @@ static void put(unsigned ring, uint8_t opcode, int64_t operand)
 					   .scalar = {(uint64_t)operand}};
 }
 
-/* What the number is after n rounds. */
+/* The number after n rounds. */
 static int64_t rounds(unsigned ring, int64_t n, int64_t value)
 {
 	for (int64_t i = 0; i < n; i++) {
@@ -164,7 +167,7 @@ Test(soft_direct, leaves_what_came_too_late_to_the_next)
 	soft->close(device);
 }
 
-/* At any moment it leaves: nothing is done twice, and nothing is lost. */
+/* It leaves at any moment: no request is run twice, and none is lost. */
 Test(soft_direct, is_told_to_leave_again_and_again)
 {
 	int64_t expected = 0;
@@ -210,7 +213,7 @@ Test(soft_direct, breaks_the_device_by_an_address_that_is_none)
 	soft->close(device);
 }
 
-/* ---- by order ---- */
+/* ---- faults by order ---- */
 
 Test(soft_direct, does_not_start)
 {
@@ -255,10 +258,10 @@ Test(soft_direct, says_that_it_did_what_there_never_was)
 	while (!word(&words[0].head))
 		(void)sched_yield();
 	cr_expect(!quoit_ring_refresh(&producer[0]), "and its producer sees it");
-	/* It never leaves: the device is not closed. */
+	/* It never leaves, so the device is not closed. */
 }
 
-/* ---- what may not be called beside a consumer ---- */
+/* ---- calls that are not allowed beside a consumer ---- */
 
 static void call_memory_new(void)
 {

@@ -90,7 +90,7 @@ Test(soft_faults, a_device_that_cannot_be_opened_says_why)
 	cr_expect_neq(*text, '\0');
 }
 
-/* Every function that can fail, first call. */
+/* Call each function that can fail for the first time. */
 static int call_function(int which, struct quoit_device *d, struct quoit_device_stream *s,
 			 struct quoit_device_event *e, void *memory)
 {
@@ -166,7 +166,7 @@ Test(soft_faults, a_sticky_error_strikes_when_the_work_runs)
 	} rows[] = {{"run:2:EGPUFAULT", -QUOIT_EGPUFAULT}, {"run:2-:EDEVLOST", -QUOIT_EDEVLOST}};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		pid_t child = fork(); /* a list is read once in a process */
+		pid_t child = fork(); /* a process reads its list once */
 		int status;
 
 		if (!child) {
@@ -234,7 +234,7 @@ Test(soft_faults, an_operation_hangs)
 	soft->event_free(e);
 }
 
-/* A child that runs two operations under an order, then ends with 0. */
+/* A child that runs two operations with this list of faults, then ends with 0. */
 static pid_t run_two(const char *list)
 {
 	struct quoit_device_stream *s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soft_kernels.c - the kernels of a soft device, and what is no kernel. */
+/* test_soft_kernels.c - the kernels of a soft device, and images without kernels. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
@@ -182,8 +182,9 @@ Test(soft_kernels, a_kernel_that_leaves_its_memory_breaks_the_device)
 {
 	static const struct {
 		bool stencil;
-		int64_t first, second; /* from two pages: of one page, with none behind */
-		uint32_t a, b;         /* rows and cols, or n */
+		/* offsets on two pages, each of one page with none behind it */
+		int64_t first, second;
+		uint32_t a, b; /* rows and cols, or n */
 		bool breaks;
 	} rows[] = {
 		{true, 0, 0, 32, 32, false},

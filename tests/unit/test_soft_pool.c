@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soft_pool.c - one soft device reads what another one has. */
+/* test_soft_pool.c - one soft device reads another one's memory. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void close_both(void)
 
 TestSuite(soft_pool, .init = open_both, .fini = close_both, .timeout = 60);
 
-/* Two pages on the owner's device, all of this byte. */
+/* Make two pages on the owner's device, all of this byte. */
 static uint64_t make(uint8_t byte)
 {
 	uint64_t at = soft_case_memory(owner, 2 * P);
@@ -105,7 +105,7 @@ Test(soft_pool, only_what_is_allocated_has_a_name)
 	cr_expect_eq(soft->memory_export(owner, at, &name), -EINVAL);
 }
 
-/* A name comes from another process. */
+/* A name comes from another process, so it may be anything. */
 Test(soft_pool, a_name_that_cannot_be_is_refused)
 {
 	const struct quoit_device_export names[] = {

@@ -11,7 +11,7 @@ static const struct quoit_device_driver *const soft = &soft_device_driver;
 
 TestSuite(soft_run, .timeout = 60);
 
-/* A tensor of a row; no dims: there is none. */
+/* A tensor of a row; without dims: there is none. */
 struct view {
 	uint8_t dtype;
 	enum ops_layout layout;
@@ -20,7 +20,7 @@ struct view {
 
 struct row {
 	uint8_t opcode, arg;
-	double f[2]; /* scalars, or */
+	double f[2]; /* scalars: doubles or integers */
 	int64_t i[2];
 	struct view t[4];
 };
@@ -86,7 +86,7 @@ static const struct row rows[] = {
 	{QUOIT_OP_SQLOSS, 0, {0.25}, {0},
 	 {{F32, OPS_DENSE, {1, 1, 1, 1}}, {F32, OPS_PADDED, CUBE}, {F32, OPS_DENSE, CUBE},
 	  {F32, OPS_DENSE, CUBE}}},
-	/* Of nothing: no byte of memory is looked at. */
+	/* Without elements: no byte of memory is read. */
 	{QUOIT_OP_ADD, 0, {0}, {0},
 	 {{F32, OPS_DENSE, {1, 1, 0, 7}}, {F32, OPS_DENSE, {1, 1, 0, 7}},
 	  {F32, OPS_DENSE, {1, 1, 0, 7}}}},
@@ -114,7 +114,7 @@ static void make_case(const struct row *row, struct ops_case *ret)
 					(uint32_t)t + 1);
 }
 
-/* A case's tensors, in memory of a device. */
+/* A case's tensors, in a device's memory. */
 struct copies {
 	uint64_t address[4];
 	void *host[4];
@@ -139,7 +139,7 @@ static void put_tensors(struct quoit_device *d, struct quoit_device_stream *s,
 		for (int k = 0; k < 4; k++)
 			to->stride[k] = (int32_t)from->stride[k];
 		if (!c->memory[i].size)
-			continue; /* it has no address either */
+			continue; /* it has no address, either */
 		ret->address[i] = soft_case_memory(d, c->memory[i].size);
 		ret->host[i] = soft_case_host(d, c->memory[i].size);
 		to->data = ret->address[i] +
@@ -169,7 +169,7 @@ static void check(const struct row *row, size_t number)
 	make_case(row, &c);
 	put_tensors(d, s, &c, &copies, &call);
 	cr_assert_eq(soft->run(s, &call), 0, "row %zu", number);
-	memset(&call, 0xff, sizeof call); /* it was copied */
+	memset(&call, 0xff, sizeof call); /* the device must have copied it */
 	for (int i = 0; i < 4; i++)
 		if (copies.host[i])
 			soft_case_out(s, copies.host[i], copies.address[i], c.memory[i].size);

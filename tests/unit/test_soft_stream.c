@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soft_stream.c - order in a stream, none between streams but by events. */
+/* test_soft_stream.c - work in a stream is ordered; between streams only events give an order. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sched.h>
@@ -10,7 +10,7 @@ static const struct quoit_device_driver *const soft = &soft_device_driver;
 
 TestSuite(soft_stream, .timeout = 60);
 
-/* Long enough for any other thread to overtake who does not wait. */
+/* ns: so long that any thread that does not wait overtakes. */
 #define A_WHILE 20000000
 
 /* Words in host memory, and one on the device. */
@@ -206,7 +206,7 @@ Test(soft_stream, a_full_stream_takes_nothing_until_it_has_done_something)
 	while (!(err = soft->signal(n.a, &n.word[0], count)))
 		count++;
 	cr_expect_eq(err, -EAGAIN);
-	/* A stream that gets so far in this while is asked again below all the same. */
+	/* If a stream gets so far in this time, the next loop asks it again. */
 	cr_expect_geq(count, SOFT_ENTRIES);
 	while ((err = soft->signal(n.a, &n.word[0], count)) == -EAGAIN)
 		(void)sched_yield();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tenants.c - whose turn it is at a reactor, in ticks that nobody has to wait for */
+/* test_tenants.c - whose turn it is at a reactor, in ticks, so that the test need not wait */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -42,14 +42,14 @@ static void come(unsigned i, uint32_t share)
 	tenancy_add(&all, tenant(i));
 }
 
-/* What each wants: jobs of so many ticks, without end; 0: nothing. */
+/* Each tenant's jobs: this many ticks each, without end; 0: none. */
 struct want {
 	uint64_t job;
 	uint64_t had;
 	uint64_t turns;
 };
 
-/* A turn in a pass: jobs until it is over. */
+/* A turn in a pass: run jobs until it is over. */
 static bool work(struct tenant *t, struct want *w)
 {
 	if (!w->job || !tenancy_admits(&all, t))
@@ -108,7 +108,7 @@ Test(tenants, jobs_beyond_a_round_are_paid_in_the_next_ones)
 	cr_expect_float_eq((double)w[1].had / (double)w[0].had, 1.0, 0.01);
 }
 
-/* The reactor stood still in one's turn, for longer than any turn is. */
+/* The reactor stood still in one tenant's turn, for longer than any turn is. */
 Test(tenants, time_that_nobody_used_is_not_paid_back_for_long)
 {
 	struct want w[] = {{.job = 10}, {.job = 10}};
@@ -147,7 +147,7 @@ Test(tenants, shares_are_read_anew_in_each_round)
 	cr_expect_float_eq((double)(w[1].had - before.had) / (double)w[0].had, 4.0, 0.02);
 }
 
-/* Time that one has not used is no claim on the time of others. */
+/* Time that a tenant has not used gives it no claim on the time of others. */
 Test(tenants, rest_is_not_carried_over)
 {
 	struct want w[] = {{.job = 10}, {.job = 0}};
@@ -162,7 +162,7 @@ Test(tenants, rest_is_not_carried_over)
 	cr_expect_float_eq((double)w[1].had / (double)(w[0].had - before), 1.0, 0.1);
 }
 
-/* Nor does one owe what nobody else wanted. */
+/* A tenant does not owe time that no other tenant wanted. */
 Test(tenants, who_was_alone_owes_nothing)
 {
 	struct want w[] = {{.job = 10}, {.job = 10}};
@@ -185,7 +185,10 @@ Test(tenants, alone_nobody_is_passed_over)
 	cr_expect_eq(w[0].turns, 1000);
 }
 
-/* The bound of tenant.h: within its share, it is asked in each pass, which are n - 1 turns long. */
+/*
+ * The bound of tenant.h: a tenant within its share has a turn in each pass, and passes are n - 1
+ * turns long.
+ */
 Test(tenants, who_is_within_its_share_has_a_turn_in_each_pass)
 {
 	struct want w[MANY] = {{0}};
@@ -211,7 +214,10 @@ Test(tenants, who_is_within_its_share_has_a_turn_in_each_pass)
 	}
 }
 
-/* And the other one: with work all the time, its share of the rounds, but for a turn and a job. */
+/*
+ * The other bound: a tenant that always has work gets its share of the rounds, less a turn and a
+ * job.
+ */
 Test(tenants, who_has_work_is_never_far_behind_its_share)
 {
 	struct want w[MANY] = {{0}};
@@ -251,7 +257,7 @@ Test(tenants, who_leaves_takes_no_turn_with_it)
 	cr_expect_null(all.first);
 }
 
-/* In the midst of a pass, in which it was passed over. */
+/* In the middle of a pass in which it was skipped. */
 Test(tenants, who_was_passed_over_may_leave)
 {
 	struct want w[] = {{.job = ROUND}, {.job = 0}};

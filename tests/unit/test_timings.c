@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timings.c - quoitd's file of histograms: as quoitd writes it, and as others may */
+/* test_timings.c - quoitd's file of histograms, as quoitd writes it and as others may */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,8 +17,7 @@
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
 #define ROWS        3
 
-/* ---- a file of another version: longer rows, longer blocks, and things that we do not know ----
- */
+/* ---- a file of another version: longer rows, longer blocks, and unknown things ---- */
 
 struct row {
 	struct quoit_histogram_row ours;
@@ -69,7 +68,7 @@ static void make_file(void)
 	file.head.operations_at = offsetof(struct file, block);
 	make_row(0, "fetch_to_end", QUOIT_OF_REACTOR, 0, 0);
 	make_row(1, "fetch_to_end", QUOIT_OF_REACTOR, 1, 1);
-	make_row(2, "fetch_to_end", 99, 0, 0); /* of what, nobody knows as yet */
+	make_row(2, "fetch_to_end", 99, 0, 0); /* of a kind that is not known yet */
 }
 
 static void count(unsigned row, uint64_t ticks, uint64_t jobs)
@@ -77,7 +76,7 @@ static void count(unsigned row, uint64_t ticks, uint64_t jobs)
 	file.count[row][quoit_leg_bucket(ticks)] += jobs;
 }
 
-/* Into memory with nothing behind it, which a sanitizer watches. */
+/* Parse a copy with no memory behind it, which a sanitizer watches. */
 static int parse(size_t size, struct timings *ret)
 {
 	void *copy = malloc(size ? size : 1);
@@ -182,7 +181,7 @@ static int open_folder(void)
 	return open(folder, O_RDONLY | O_DIRECTORY);
 }
 
-/* Everything has its place, and none has another's. */
+/* Each count has its place, and none has another's. */
 Test(timings, what_quoitd_counts_is_told_by_its_name)
 {
 	int directory = open_folder();
@@ -230,7 +229,7 @@ Test(timings, what_quoitd_counts_is_told_by_its_name)
 	rmdir(folder);
 }
 
-/* What one job has moved would be the shape of somebody's tensors. */
+/* The bytes of one job would tell the shapes of another user's tensors. */
 Test(timings, several_users_are_told_bytes_in_multiples_of_a_mebibyte)
 {
 	int directory = open_folder();

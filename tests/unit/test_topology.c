@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_topology.c - reading described machines, and this one. */
+/* test_topology.c - read descriptions of machines, and this one. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #define TWO_NODES "pack:2 [numa] l3:1 l2:4 core:1 pu:2"
 
 /*
- * A machine that no synthetic string can say: two packages of two cores.  Node 1 has
- * no memory and node 2 no cores; the cpuset holds CPU 1 and the memory of nodes 0 and 2.
- * One 3D device is at package 1, one display at no package; a network card is at package 1.
- * Its quotes are single ones only here.
+ * A machine that no synthetic string can describe: two packages of two cores.  Node 1 has no memory
+ * and node 2 no cores; the cpuset holds CPU 1 and the memory of nodes 0 and 2.  One 3D device is at
+ * package 1, one display at no package; a network card is at package 1.  Its quotes are single ones
+ * only here.
  */
 static const char odd_machine[] =
 	"<?xml version='1.0' encoding='UTF-8'?>\n"
@@ -110,7 +110,7 @@ ParameterizedTestParameters(topology, described_machine_has_what_was_described)
 		{"pack:2 [numa] core:4 pu:2", 2, 2, 8, 16},
 		{"pack:2 numa:2 core:3 pu:1", 2, 4, 12, 12},
 		{"numa:4 core:64 pu:2", 0, 4, 256, 512},
-		{"pu:3", 0, 1, 3, 3}, /* nothing known of cores: each PU is one */
+		{"pu:3", 0, 1, 3, 3}, /* cores are unknown: each PU counts as one */
 	};
 
 	return cr_make_param_array(struct shape, rows, sizeof(rows) / sizeof(rows[0]));
@@ -325,7 +325,7 @@ Test(topology, this_machine_obeys_the_affinity_mask)
 	uint32_t i;
 	int cpu = CPU_SETSIZE - 1;
 
-	/* The highest CPU, so that a topology that allows the first one by habit is found out. */
+	/* The highest CPU, so that a topology that always allows the first one fails. */
 	cr_assert_eq(sched_getaffinity(0, sizeof(mask), &mask), 0);
 	while (!CPU_ISSET(cpu, &mask))
 		cpu--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_file.c - recordings: what is written is read; what is damaged is refused */
+/* test_trace_file.c - recordings are read as they were written, and damaged ones are refused */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,13 +94,13 @@ Test(trace_file, records_that_cannot_be_are_counted_and_left_out)
 	job.ring = QUOIT_MAX_RINGS;
 	case_put(&c, 1, &job);
 	job.ring = 0;
-	job.job.post = CASE_TSC + 1000000000000u; /* behind the end of the recording */
+	job.job.post = CASE_TSC + 1000000000000u; /* behind the recording's end */
 	case_put(&c, 1, &job);
 	job.job.fetch = 0;
 	case_put(&c, 1, &job);
 	case_event(&c, 1, 9, 10, 0, 0);
-	case_put(&c, 2, &job); /* of a session that it does not tell of */
-	job.kind = 200;        /* of a later version: no error */
+	case_put(&c, 2, &job); /* of a session that it does not describe */
+	job.kind = 200;        /* of a later version: not an error */
 	case_put(&c, 1, &job);
 	trace_writer_put(&c.writer, TRACE_END, 0, &end, sizeof end);
 	cr_assert_eq(case_load(&c), 0);
@@ -263,7 +263,7 @@ Test(trace_file, a_full_disk_is_said_once_and_ends_writing)
 
 /* ---- following ---- */
 
-/* A trace file as quoitd has it. */
+/* A trace file as quoitd makes it. */
 struct live {
 	struct quoit_trace head;
 	struct quoit_trace_record record[QUOIT_TRACE_LEAST];
@@ -304,7 +304,7 @@ static void remove_live(void)
 	rmdir(folder);
 }
 
-/* So many more, each with its number. */
+/* Add this many records, each with its number. */
 static void come(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++, live.head.head++)
@@ -349,7 +349,7 @@ Test(trace_tail, what_was_written_over_is_counted_as_lost)
 	come(10);
 	cr_assert_eq(tail_open(&t, directory, 3, &origin, 900), 0);
 	come(QUOIT_TRACE_LEAST + 90);
-	/* 100 more than there are places, and a few may just be written over. */
+	/* 100 more than there are places; some of the oldest may just be overwritten. */
 	cr_expect_eq(tail_read(&t, record, QUOIT_TRACE_LEAST), whole);
 	cr_expect_eq(t.s.lost, 100 + QUOIT_TRACE_MARGIN);
 	cr_expect_eq(record[0].job.sq_index, 100 + QUOIT_TRACE_MARGIN);
@@ -386,7 +386,7 @@ Test(trace_tail, a_file_that_cannot_be_is_refused)
 	write_live();
 	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
 	live = good;
-	live.head.records = QUOIT_TRACE_MOST; /* it is not that long */
+	live.head.records = QUOIT_TRACE_MOST; /* the file is not that long */
 	write_live();
 	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
 	live = good;

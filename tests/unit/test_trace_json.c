@@ -44,8 +44,7 @@ Test(trace_lanes, nothing_in_a_lane_overlaps)
 
 /* ---- notes ---- */
 
-/* Of a client that submits jobs 0 to 9 and 10 to 19, across the wrap of the index, and reaps them.
- */
+/* A client that submits jobs 0 to 9 and 10 to 19, across the index's wrap, and reaps them. */
 static void begin_with_notes(struct recording_case *c, struct notes *n, uint32_t first)
 {
 	case_begin(c);
@@ -53,7 +52,7 @@ static void begin_with_notes(struct recording_case *c, struct notes *n, uint32_t
 	case_event(c, 1, QUOIT_EVENT_SUBMIT, 100, first + 10, 0);
 	case_event(c, 1, QUOIT_EVENT_SUBMIT, 200, first + 20, 0);
 	case_event(c, 1, QUOIT_EVENT_REAP, 5000, first + 10, 0);
-	case_event(c, 1, QUOIT_EVENT_REAP, 50, first + 4000, 0); /* it cannot be: it is earlier */
+	case_event(c, 1, QUOIT_EVENT_REAP, 50, first + 4000, 0); /* impossible: it is earlier */
 	case_event(c, 1, QUOIT_EVENT_REAP, 6000, first + 20, 0);
 	put(c, case_job(first, 7000, 7100, 7200));
 	cr_assert_eq(case_load(c), 0);
@@ -121,7 +120,7 @@ static const char *word(const json_t *event, const char *key)
 	return json_string_value(json_object_get(event, key));
 }
 
-/* How many events of this kind (ph) and name (NULL: any) there are. */
+/* How many events have this kind (ph) and name (NULL: any). */
 static unsigned count(json_t *events, const char *ph, const char *name)
 {
 	unsigned n = 0;
@@ -169,7 +168,8 @@ Test(trace_json, slices_of_a_track_do_not_overlap_and_none_is_missing)
 
 	case_busy(&c, "busy");
 	events = events_of(&c);
-	/* On the ring's lanes or beside them; where it ran; and the client's submit, wait and reap.
+	/*
+	 * On the ring's lanes or beside them; where it ran; and the client's submit, wait and reap.
 	 */
 	cr_expect_eq(count(events, "X", "gemm") + count(events, "b", "gemm"), 80);
 	cr_expect_eq(count(events, "b", NULL), 40 - LANES);
@@ -188,7 +188,7 @@ Test(trace_json, slices_of_a_track_do_not_overlap_and_none_is_missing)
 	case_end(&c);
 }
 
-/* How many slices there are on tracks of this name, and where these are in the order of tracks. */
+/* How many slices lie on tracks of this name, and the place of these among the tracks. */
 static unsigned count_on(json_t *events, const char *track, double *ret_order)
 {
 	unsigned n = 0;
@@ -232,7 +232,7 @@ Test(trace_json, each_stream_of_a_device_has_its_track_in_their_order)
 
 	case_begin(&c);
 	case_session(&c, 1, "");
-	for (unsigned i = 0; i < 3 * count; i++) { /* the last come first */
+	for (unsigned i = 0; i < 3 * count; i++) { /* the last ones come first */
 		struct quoit_trace_record job = case_job(i, 0, 100 + 100 * i, 150 + 100 * i);
 
 		job.place = (uint8_t)rows[count - 1 - i % count].place;

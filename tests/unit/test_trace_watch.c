@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trace_watch.c - hear of files that come into a folder */
+/* test_trace_watch.c - notice new files in a folder */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -56,14 +56,13 @@ Test(tsc, span_lies_between_two_spans_of_the_kernels_clock)
 	       (double)(outer[1].tv_nsec - outer[0].tv_nsec);
 	least = (double)(inner[1].tv_sec - inner[0].tv_sec) * 1e9 +
 		(double)(inner[1].tv_nsec - inner[0].tv_nsec);
-	/* A rate that was told may be off by 1% before tsc_init() refuses it. */
+	/* A given rate may be off by 1% before tsc_init() refuses it. */
 	cr_expect_leq(ns, most * 1.02);
 	cr_expect_geq(ns, least * 0.98);
 }
 
 #if defined(__x86_64__)
-/* What a clock of ours was seen to do, in a process whose CLOCK_MONOTONIC suddenly is `by` seconds
- * on. */
+/* What our clock did in a process whose CLOCK_MONOTONIC suddenly is `by` seconds ahead. */
 struct leap {
 	int64_t ours, skipped, raw; /* ns; raw: between tsc_raw(tsc_now()) and the counter */
 };
@@ -83,8 +82,8 @@ static struct leap leap_in_this_process(void)
 }
 
 /*
- * A time namespace is to our clock what a suspend is: CLOCK_MONOTONIC and the counter are
- * further apart than before.
+ * For our clock a time namespace is like a suspend: CLOCK_MONOTONIC and the counter are further
+ * apart than before.
  */
 static struct leap leap_by(int seconds)
 {

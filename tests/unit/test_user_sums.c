@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_user_sums.c - what users' sessions do, summed up; and what each gets beside what it may */
+/* test_user_sums.c - sums of users' sessions, and each user's part of the cores beside its share */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@
 static struct session_row rows[MOST];
 static struct sessions sessions = {.list = rows, .daemon_lives = true};
 
-/* A session of a user that has had so many seconds of cores. */
+/* A session of a user that has had this many seconds of cores. */
 static void put(uint64_t number, uint32_t uid, double seconds)
 {
 	struct session_row *row = &rows[sessions.count++];
@@ -58,7 +58,7 @@ Test(user_sums, what_has_ended_stays_counted_and_nothing_counts_twice)
 	put(3, 70, 2.5);
 	take(&u);
 	cr_expect_eq(counted(u, 70), 3.5);
-	put(3, 70, 1); /* somebody's garbage */
+	put(3, 70, 1); /* damaged: the counter has fallen */
 	take(&u);
 	cr_expect_eq(counted(u, 70), 3.5);
 	user_sums_free(u);
@@ -76,7 +76,7 @@ static void expect(const struct reading *r, double value)
 		  value);
 }
 
-/* Two seconds in which the one had 1.5 cores and the other a half; the third does not want any. */
+/* In two seconds one user had 1.5 cores and another a half; the third does not want any. */
 static void look(struct user_sums **u)
 {
 	put(1, 70, 1);
@@ -105,7 +105,7 @@ Test(user_sums, share_tells_what_each_gets_beside_what_it_may)
 	user_sums_free(u);
 }
 
-/* Of a whole that is not seen, no part is told. */
+/* Without seeing the whole, no parts are told. */
 Test(user_sums, share_tells_parts_of_nothing_that_it_does_not_see)
 {
 	struct user_sums *u = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_users.c - who has sessions, by number */
+/* test_users.c - count users with sessions, by uid */
 #include <errno.h>
 #include <stdlib.h>
 

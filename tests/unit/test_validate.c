@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_validate.c - every word of a job's SQE: what is let through, and what is named if not. */
+/*
+ * test_validate.c - every word of a job's SQE: which are accepted, and which field a refusal names.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@
 
 #define H(index) CORE_HANDLE(index)
 
-/* The tensors that the rows below use. */
+/* The tensors of the rows below. */
 enum {
 	A = 1,   /* f32 1 1 4 6 */
 	B,       /* the same shape */
@@ -38,7 +40,7 @@ enum {
 	WIDE,    /* f32 1 1 2^14 2^32 - 1: one element, by strides of 0 */
 	BRAIN,   /* bf16 1 1 4 6 */
 	HALF,    /* f16 1 1 4 6 */
-	FREED,   /* not any more */
+	FREED,   /* freed */
 };
 
 static struct session *session;
@@ -116,7 +118,7 @@ static void check(const struct row *rows, size_t count)
 
 #define CHECK(rows) check(rows, sizeof rows / sizeof rows[0])
 
-/* The words of one operation: the tensors that it is on, and what else is set. */
+/* The words of one operation: its tensors, and other fields that are set. */
 #define JOB(op, ...)                                                                               \
 	{                                                                                          \
 		.opcode = QUOIT_OP_##op, __VA_ARGS__                                               \
@@ -125,7 +127,7 @@ static void check(const struct row *rows, size_t count)
 #define NONE         0
 #define ADD_AND(...) JOB(ADD, ON(H(A), H(B), H(ROW)), __VA_ARGS__)
 
-/* ---- words that mean the same for all ---- */
+/* ---- words with one meaning for all operations ---- */
 
 Test(validate, a_word_that_no_job_may_have_is_refused)
 {
@@ -269,7 +271,7 @@ Test(validate, a_scalar_is_of_the_kind_of_its_tensors)
 		 QUOIT_FIELD_SCALAR_KIND},
 		{"reals compared to an integer", BY_INT(COMPARE, ON(H(INT), H(A)), LESS), -EINVAL,
 		 QUOIT_FIELD_SCALAR_KIND},
-		/* where there is no scalar, or none of the tensors' kind */
+		/* without a scalar, or with tensors of another kind */
 		{"tensors", BY_INT(ADD, ON(H(INT), H(INT), H(INT))), -EINVAL, QUOIT_FIELD_FLAGS},
 		{"a product", BY_INT(GEMM, ON(H(SQUARE), H(OTHER), H(OTHER))), -EINVAL,
 		 QUOIT_FIELD_FLAGS},
@@ -464,7 +466,7 @@ Test(validate, an_output_overlaps_an_input_only_where_elements_stay_apart)
 	CHECK(rows);
 }
 
-/* Every operation whose tensors are of one shape, and where it reads. */
+/* Every operation on tensors of one shape, and which of them it reads. */
 static const struct {
 	const char *name, *access, *shape;
 	uint8_t opcode;
@@ -512,7 +514,7 @@ Test(validate, every_element_wise_operation_runs_in_place_and_on_no_other_overla
 	cr_expect_geq(tried, 17);
 }
 
-/* ---- what a plan says ---- */
+/* ---- the plan ---- */
 
 static struct plan plan_of(const struct quoit_sqe sqe)
 {
@@ -549,7 +551,7 @@ Test(validate, a_product_without_beta_does_not_read_its_output)
 	}
 }
 
-/* What is spread over many lines takes far longer than its elements do. */
+/* Elements that are spread over many cache lines take far longer. */
 Test(validate, cost_grows_with_the_way_between_elements)
 {
 	enum { N = 4096, SPREAD = 60 };
@@ -563,7 +565,7 @@ Test(validate, cost_grows_with_the_way_between_elements)
 	cr_expect_geq(column, 10 * dense, "%lu and %lu ns", column, dense);
 }
 
-/* Our own code makes twelve rows of 32 columns, and there is no BLAS for such strides. */
+/* Our own code computes twelve rows of 32 columns, and no BLAS takes such strides. */
 Test(validate, a_small_product_of_long_rows_costs_what_a_block_does)
 {
 	enum { FAR = 50, LONG = 100000 };
@@ -577,7 +579,7 @@ Test(validate, a_small_product_of_long_rows_costs_what_a_block_does)
 	cr_expect_geq(cost, LONG * UINT64_C(12) * 32 * 20 / 1000, "%lu ns", cost);
 }
 
-/* Nobody takes a core from it: not even its client's death would. */
+/* Such a tile could not be interrupted, not even when its client dies. */
 Test(validate, a_piece_for_one_core_that_takes_long_is_refused_though_the_whole_is_not)
 {
 	enum { FAR = 50, LONG = 200000000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_validate_device.c - tensors on devices: which jobs, creates and views are let through */
+/* test_validate_device.c - tensors on devices: which jobs, creates and views are accepted */
 #include <errno.h>
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@
 #define FIRST_DEVICE 3 /* executors before it are modules' */
 
 enum {
-	HOST = 1,  /* f32 1 1 4 6, as all that say nothing else */
+	HOST = 1,  /* f32 1 1 4 6; others are f32 1 1 4 6, too, unless they say otherwise */
 	HOST2,     /* on the host, too */
 	HOST_ROW,  /* 1 1 1 6 */
 	HOST_FLAT, /* 1 1 1 24 */
@@ -91,7 +91,7 @@ struct row {
 	struct quoit_sqe sqe;
 	int err;
 	uint8_t field;    /* of a refusal */
-	uint8_t executor; /* of what is let through */
+	uint8_t executor; /* of an accepted job */
 };
 
 #define JOB(op, ...)                                                                               \
@@ -106,7 +106,7 @@ struct row {
 #define DEVICE2 (FIRST_DEVICE + 1)
 
 static const struct row rows[] = {
-	/* where all are */
+	/* all in one place */
 	{"on the host", JOB(ADD, ON(H(HOST), H(HOST), H(HOST2))), RUNS(NO_EXECUTOR)},
 	{"on the first", JOB(ADD, ON(H(ONE), H(ONE), H(ONE2))), RUNS(DEVICE1)},
 	{"on the second", JOB(ADD, ON(H(TWO), H(TWO), H(TWO2))), RUNS(DEVICE2)},
@@ -136,7 +136,7 @@ static const struct row rows[] = {
 	{"to columns there", JOB(COPY, ON(H(ONE_TURN), H(HOST_TURN))), REFUSED(ENOTSUP, STRIDE)},
 	{"from columns there", JOB(COPY, ON(H(HOST_TURN), H(ONE_TURN))), REFUSED(ENOTSUP, STRIDE)},
 	{"of another type", JOB(COPY, ON(H(HOST), H(ONE_INDEX))), REFUSED(EINVAL, TENSOR1)},
-	/* who only waits, and who is elsewhere */
+	/* jobs that only wait; tensors that are elsewhere */
 	{"a NOP on everything", JOB(NOP, ON(H(HOST), H(ONE), H(TWO), H(ONE2))), RUNS(NO_EXECUTOR)},
 	{"a file", JOB(FILE_WRITE, ON(H(ONE))), REFUSED(ENOTSUP, TENSOR0)},
 	{"a device in a job's SQE", JOB(ADD, .device = 1, ON(H(ONE), H(ONE), H(ONE2))),
@@ -183,7 +183,7 @@ Test(validate_device, a_plan_says_which_tensors_are_there)
 	}
 }
 
-/* ---- how long a job may take there ---- */
+/* ---- how long a job may take on a device ---- */
 
 #define US       UINT64_C(1000)
 #define MS       (1000 * US)
@@ -194,7 +194,8 @@ struct product {
 	uint32_t units, flags; /* of the device */
 	uint64_t most_ns;
 	uint8_t dtype;
-	bool dense; /* else its factors repeat one element: as large as one likes, in four bytes */
+	/* false: its factors repeat one element, so that they can have any size in four bytes */
+	bool dense;
 	uint32_t size, inner;
 	int err;
 };
@@ -314,12 +315,12 @@ Test(validate_device, a_view_is_where_its_buffer_is)
 
 	cr_assert_eq(validate_view(session, &sqe, &view, &fault), 0);
 	cr_expect(view.device == 2 && view.dense && !view.plain);
-	sqe.device = 2; /* it is not for the client to say */
+	sqe.device = 2; /* a client may not choose that */
 	cr_expect_eq(validate_view(session, &sqe, &view, &fault), -EINVAL);
 	cr_expect_eq(fault.field, QUOIT_FIELD_DEVICE);
 }
 
-/* What runs here and now looks for bytes of ours. */
+/* A job that runs here and now needs bytes of the host. */
 Test(validate_device, a_buffer_there_counts_against_its_device_alone)
 {
 	const struct buffer *b = &session->buffers[core_view_of(session, ONE)->buffer];

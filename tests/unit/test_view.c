@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_view.c - what quoit top shows: cut to its place, sorted, around the chosen session */
+/* test_view.c - quoit top's view: cut to its place, sorted, around the chosen session */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -92,7 +92,7 @@ Test(view, devices_have_a_line_each_and_the_lost_are_counted)
 	view_free(&s->v);
 }
 
-/* The line of a session, -1: it is not shown. */
+/* The line of a session; -1: it is not shown. */
 static int line_of(const struct scene *s, unsigned session)
 {
 	char start[16];
@@ -191,7 +191,7 @@ Test(view, only_one_users_sessions_when_asked_for)
 
 /* ---- users ---- */
 
-/* Users 77, who has the even sessions, and 78; the former has more jobs queued. */
+/* Users 77, with the even sessions, and 78; the former has more jobs queued. */
 static struct scene *two_users(enum view_groups groups)
 {
 	struct scene *s = scene();
@@ -266,7 +266,7 @@ Test(view, search_finds_the_next_line_and_begins_anew)
 	s->o.chosen = 50;
 	s->o.chosen = view_search(&s->o, &s->f, "12");
 	cr_expect_eq(s->o.chosen, 12);
-	s->o.chosen = view_search(&s->o, &s->f, "12"); /* its 120 jobs are in its own line */
+	s->o.chosen = view_search(&s->o, &s->f, "12"); /* its own line has its 120 jobs */
 	cr_expect_eq(s->o.chosen, 12);
 	s->o.chosen = view_search(&s->o, &s->f, "49");
 	cr_expect_eq(s->o.chosen, 49);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_views.c - CREATE, VIEW and FREE: which shapes lie in a buffer, and which do not. */
+/* test_views.c - CREATE, VIEW and FREE: shapes that lie in a buffer, and shapes that do not. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define H(index) CORE_HANDLE(index)
 
-/* The buffer that views are on: 24 f32, its tensor MIDDLE begins at element 8. */
+/* The buffer of the views: 24 f32; its tensor MIDDLE begins at element 8. */
 enum { BASE = 1, MIDDLE, EMPTY, NEW };
 
 static struct session *session;
@@ -40,7 +40,7 @@ struct row {
 	int32_t stride[4];
 	int err;
 	uint8_t field;
-	uint64_t lo, hi; /* of a view that is let through, in bytes */
+	uint64_t lo, hi; /* of an accepted view, in bytes */
 	bool dense, covers, disjoint;
 };
 
@@ -266,7 +266,7 @@ Test(views, a_view_lies_in_its_buffer_or_is_refused)
 	}
 }
 
-/* No sum of theirs is bounded by a buffer: whoever computed with them could overflow. */
+/* No buffer limits their sums, so computing with them could overflow. */
 Test(views, a_tensor_of_nothing_keeps_no_strides)
 {
 	static const struct {
@@ -367,7 +367,7 @@ Test(views, a_create_with_a_word_that_it_may_not_have_is_refused)
 	}
 }
 
-/* Pieces of the arena: where they begin, how long, and whether they lie in it. */
+/* Pieces of the arena: their begin, their length, and whether they lie in it. */
 Test(views, a_piece_of_the_arena_lies_in_it)
 {
 	static const struct {
@@ -440,7 +440,7 @@ Test(views, a_free_has_nothing_but_its_handle)
 	}
 }
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
 static void free_tensor(uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watchdog.c - who is taken to be stuck, and who only sleeps */
+/* test_watchdog.c - which threads count as stuck, and which only sleep */
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
@@ -12,11 +12,11 @@
 
 #define INTERVAL 1000000u
 
-/* A thread, as far as the watchdog sees it. */
+/* A thread as the watchdog sees it. */
 struct thread {
 	uint64_t progress;
 	unsigned kicks;
-	bool answers; /* to a kick */
+	bool answers; /* to a wake-up */
 };
 
 static uint64_t progress(void *of, uint32_t index)
@@ -40,7 +40,7 @@ static struct watchdog_subject subject(struct thread *t)
 		.name = "one", .of = t, .progress = progress, .kick = kick};
 }
 
-/* The first look at which all is not well, 0: all of them are. */
+/* The first look at which a thread is stuck; 0: none is. */
 static unsigned looks_until_stuck(struct watchdog_subject *s, unsigned count)
 {
 	for (unsigned i = 1; i <= 20; i++)
@@ -104,7 +104,7 @@ Test(watchdog, all_is_not_well_while_one_of_many_is_stuck)
 	cr_expect(watchdog_look(s, 3, INTERVAL));
 }
 
-/* ---- who gets no core ---- */
+/* ---- threads without a core ---- */
 
 static bool others_have_it;
 
@@ -125,10 +125,10 @@ Test(watchdog, who_gets_no_core_is_not_stuck)
 	others_have_it = true;
 	cr_assert(watchdog_look(&s, 1, INTERVAL));
 	cr_expect_eq(looks_until_stuck(&s, 1), 0);
-	others_have_it = false; /* it has one, and does not get on */
+	others_have_it = false; /* it has a core, and makes no progress */
 	cr_expect_eq(looks_until_stuck(&s, 1), WATCHDOG_LOOKS - 1);
 	others_have_it = true;
-	cr_expect_not(watchdog_look(&s, 1, INTERVAL)); /* that does not mend it */
+	cr_expect_not(watchdog_look(&s, 1, INTERVAL)); /* that does not help it */
 }
 
 enum { SLEEPS, SPINS, STARVES };
@@ -166,7 +166,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Seen to wait for a core, at the most of so many looks. */
+/* How often it was seen waiting for a core, of at most this many looks. */
 static unsigned times_waiting(struct one *one, unsigned looks)
 {
 	uint64_t ticks = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_worker_port.c - what sessions are taken to have had of the workers */
+/* test_worker_port.c - how much of the workers' time sessions are charged */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -41,7 +41,7 @@ static uint64_t had(const struct work *work)
 	return atomic_load(&port.flow[work->flow].page.had);
 }
 
-/* As its only tile, in ticks; then it has ended. */
+/* End a work of one tile that took this many ticks. */
 static void end(struct work *work, int64_t ticks)
 {
 	ledger_count(&port.flow[work->flow].page, ticks, SHARE_NORMAL);
@@ -72,9 +72,9 @@ Test(worker_port, works_of_a_session_are_one_flow)
 	cr_expect_neq(other->flow, first->flow);
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
-/* As many as are admitted, each of a session that has none; how many. */
+/* Take as many works as are admitted, each of a session without one; returns how many. */
 static unsigned take(uint32_t user, uint64_t sessions)
 {
 	unsigned n = 0;

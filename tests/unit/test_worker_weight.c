@@ -50,7 +50,7 @@ Test(worker_weight, tile_gives_way_to_another_session_for_a_tenth_of_a_second)
 	cr_expect_not(weight_gives_way(&w, &served, 1, now));
 }
 
-/* A session that takes turns with another one is known beside it. */
+/* Two sessions that take turns are both remembered. */
 Test(worker_weight, two_sessions_are_known)
 {
 	struct weight_served served = {0};
@@ -67,7 +67,7 @@ Test(worker_weight, two_sessions_are_known)
 	cr_expect(weight_gives_way(&w, &served, 1, now));
 }
 
-/* Else two threads would take turns at every tile. */
+/* Otherwise two threads would take turns at every tile. */
 Test(worker_weight, that_one_gives_way_holds_for_a_while_for_all_sessions)
 {
 	struct weight_served served = {0};
@@ -123,7 +123,7 @@ Test(worker_weight, short_tiles_are_judged_together)
 	cr_expect_not(weight_gives_way(&w, &served, 1, now));
 }
 
-/* What one thread had says nothing about the other. */
+/* One thread's time says nothing about the other thread. */
 Test(worker_weight, threads_are_judged_apart)
 {
 	struct weight_served served = {0};

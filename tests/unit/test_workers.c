@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_workers.c - workers whose second threads cannot be made go on with the first ones */
+/* test_workers.c - workers whose second threads cannot be created go on with the first ones */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define WORKERS 3u
 #define TILES   100u
 
-/* ---- threads that cannot be made ---- */
+/* ---- threads that cannot be created ---- */
 
 static unsigned made, most = ~0u;
 
@@ -67,7 +67,9 @@ static void start(unsigned threads)
 	cr_assert_eq(workers_start(&config, &workers), 0);
 }
 
-/* One work, with another session's small jobs meanwhile, so that either thread would be wanted. */
+/*
+ * Run one work, with another session's small jobs meanwhile, so that both threads would be wanted.
+ */
 static void run_one(void)
 {
 	static const struct op_impl impl = {.tiles = tiles_of, .run = run_tile};

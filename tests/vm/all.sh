@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# all.sh BUILD - every test that needs a machine, or an init, of its own
+# all.sh BUILD - run every test that needs a machine, or an init, of its own
 here=$(dirname "$0")
 status=0
 for test in placement systemd; do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.c - what the tests under systemd do as an ordinary user; each task says what came of it
+ * client.c - an ordinary user's tasks in the tests under systemd; each prints its result
  *
- * Usage: client TASK [ARGUMENT].  At the socket of the system, or $QUOIT_SOCKET.  Exit status: 0
- * where all went as the task's line below says, 1 where not, 2 for a wrong call.
+ * Usage: client TASK [ARGUMENT].  It uses the system's socket, or $QUOIT_SOCKET.  Exit status 0:
+ * all went as the task's comment says; 1: it did not; 2: a wrong call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "client.h"
 
 #define LEASE_LEAST (UINT64_C(4) << 20)
-#define BACK_MS     30000 /* in which a quoitd that went is to be back */
+#define BACK_MS     30000 /* a quoitd that went must be back within this time */
 #define JOBS_MOST   1000u
 #define CROWD_MOST  2000u
 #define ROUNDS_MORE 5u
@@ -84,7 +84,7 @@ static int await_end(struct quoit_ring *q)
 	return client_try_job(q);
 }
 
-/* As a program would: each try a little later, and no two at the same times. */
+/* As a program would: each try a little later, and no two programs at the same times. */
 static int come_back(uint64_t lease, struct quoit_session **s, struct quoit_ring **q)
 {
 	const double end = now() + BACK_MS / 1e3;
@@ -100,8 +100,7 @@ static int come_back(uint64_t lease, struct quoit_session **s, struct quoit_ring
 	return err ? err : client_try_job(*q);
 }
 
-/* One session: `lost` and `back` tell what it said and saw when quoitd went, and how long it was
- * gone. */
+/* Outlive a quoitd: *lost gets the error when it went, *away the seconds without a session. */
 static int stay_one(uint64_t lease, int *lost, double *away, int ready)
 {
 	struct quoit_session *s;
@@ -125,7 +124,7 @@ static int stay_one(uint64_t lease, int *lost, double *away, int ready)
 	return quoit_close(s, 0) != 0;
 }
 
-/* stay: a session that outlives its quoitd. */
+/* stay: run a session that outlives its quoitd. */
 static int stay(const char *argument)
 {
 	int lost;
@@ -138,7 +137,7 @@ static int stay(const char *argument)
 	return lost != -ECONNRESET;
 }
 
-/* crowd N: as many, each a process; stderr gets a byte for each that is there. */
+/* crowd N: run N sessions, each in a process; stderr gets a byte for each that is open. */
 static int crowd(const char *argument)
 {
 	unsigned n = (unsigned)strtoul(argument, NULL, 10), bad = 0;
@@ -167,8 +166,10 @@ static int crowd(const char *argument)
 
 /* ---- jobs ---- */
 
-/* queue N: that many products, one after the other, and how they ended; a byte to stderr once they
- * are in. */
+/*
+ * queue N: run N products in a row, and tell how they ended; a byte to stderr once they are
+ * submitted.
+ */
 static int queue(const char *argument)
 {
 	static quoit_job job[JOBS_MOST];
@@ -205,14 +206,14 @@ static int queue(const char *argument)
 	return 0;
 }
 
-static uint32_t deadline_us; /* of what is computed; 0: none */
+static uint32_t deadline_us; /* deadline of the jobs; 0: none */
 
 static struct quoit_sqe in_time(struct quoit_sqe sqe)
 {
 	return quoit_with_deadline(sqe, deadline_us);
 }
 
-/* One number of a product and its logarithms: the same each time, whoever computes it. */
+/* One number of a product and its logarithms, which is always the same. */
 static int compute(struct quoit_ring *q, float *ret)
 {
 	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 300, 300);
@@ -240,8 +241,8 @@ static void tell(int signal)
 }
 
 /*
- * work ROUNDS: the same result again and again; says how often, and how often it was another.  If
- * SIGTERM comes, a few rounds more from then on.
+ * work ROUNDS: compute the same result again and again; prints how often, and how often it
+ * differed.  After SIGTERM it does a few more rounds.
  */
 static int work(const char *argument)
 {
@@ -278,7 +279,7 @@ static int punctual(const char *argument)
 	return work(argument);
 }
 
-/* saturate: more jobs of microseconds than a reactor has time for, until a signal ends it. */
+/* saturate: run more jobs of microseconds than a reactor has time for, until a signal ends it. */
 static int saturate(const char *argument)
 {
 	const struct quoit_open_params params = {.host_bytes = LEASE_LEAST};
@@ -310,7 +311,7 @@ static int saturate(const char *argument)
 	}
 }
 
-/* flood SECONDS: sessions that come and go, each with something to be logged; how many. */
+/* flood SECONDS: open and close sessions, each with something to be logged; prints how many. */
 static int flood(const char *argument)
 {
 	const double end = now() + strtod(argument, NULL);
@@ -330,7 +331,7 @@ static int flood(const char *argument)
 
 /* ---- files ---- */
 
-/* file PATH: its first bytes, as quoitd reads them and as we do. */
+/* file PATH: compare its first bytes as quoitd reads them with those that we read. */
 static int file(const char *path)
 {
 	static unsigned char theirs[1 << 20], ours[1 << 20];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client_memory.c - tasks of the client about memory: leases, leaks, and where an arena lies */
+/* client_memory.c - tasks of the client about memory: leases, leaks, and the place of an arena */
 #include <errno.h>
 #include <numaif.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #define PAGE      4096u
 #define PAGES     64u
 #define NODES     2u
-#define RETURN_MS 30000 /* in which pages are to come back */
+#define RETURN_MS 30000 /* pages must come back within this time */
 
-/* lease BYTES: a session of that lease. */
+/* lease BYTES: open a session of that lease. */
 int client_lease(const char *argument)
 {
 	struct quoit_session *s;
@@ -30,8 +30,8 @@ int client_lease(const char *argument)
 }
 
 /*
- * fill BYTES: a session of that lease, all of it: half is the arena, the other half quoitd is the
- * first to touch.  And what is beyond.  It stays.
+ * fill BYTES: use a whole session of that lease: half of it is the arena, and quoitd touches the
+ * other half first.  Then ask for more.  It stays.
  */
 int client_fill(const char *argument)
 {
@@ -70,7 +70,10 @@ int client_fill(const char *argument)
 	return got != expected;
 }
 
-/* module HOW: a job of the sample module that does that (modules/sample.c), and then a good one. */
+/*
+ * module HOW: run a job of the sample module that does that (modules/sample.c), and then a good
+ * one.
+ */
 int client_module(const char *argument)
 {
 	struct quoit_session *s;
@@ -113,7 +116,7 @@ static unsigned pages_on(char *memory, int node)
 	return n;
 }
 
-/* move NODE: try to have the arena's pages there, under quoitd, which keeps them; and use it. */
+/* move NODE: try to move the arena's pages there, which quoitd prevents; and use the arena. */
 int client_move(const char *argument)
 {
 	int node = (int)strtol(argument, NULL, 10), err;

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# container.sh VM PAYLOAD SECONDS - boot VM/root in a container of systemd-nspawn, with PAYLOAD as /payload
+# container.sh VM PAYLOAD SECONDS - boot VM/root in a systemd-nspawn container, with PAYLOAD as
+# /payload
 #
-# The tree is under an overlay: nothing that a run does stays in it.  Nothing is registered with this
-# machine's systemd, which there may be none of.  As root.
+# The tree is under an overlay, so that a run changes nothing in it.  Nothing is registered with
+# this machine's systemd, which may not exist.  Run it as root.
 set -eu
 export vm=$1 payload=$2 limit=$3
-# Mounts of ours go with this namespace.
+# Our mounts go with this namespace.
 exec unshare --mount --propagation=slave sh -c '
 	mkdir -p /run/systemd/nspawn && mount -t tmpfs tmpfs /run/systemd/nspawn
 	exec timeout --kill-after=5 "$limit" systemd-nspawn --quiet --boot --directory="$vm/root" --machine="quoit$$" \

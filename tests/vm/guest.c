@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guest.c - the machine around a test that is its first process */
+/* guest.c - make the machine for a test that is its first process */
 #include "guest.h"
 
 #include <dirent.h>
@@ -130,7 +130,7 @@ unsigned long guest_find_huge(pid_t pid, const char *memfd)
 	snprintf(file, sizeof file, "/memfd:%s ", memfd);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof line, f)) {
-		if (strchr("0123456789abcdef", line[0])) /* the line of a mapping */
+		if (strchr("0123456789abcdef", line[0])) /* a mapping's first line */
 			is_it = strstr(line, file) != NULL;
 		else if (is_it && sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1)
 			all += kib;
@@ -170,7 +170,7 @@ int guest_join_cpuset(const char *name, pid_t pid)
 	return write_file(path, number);
 }
 
-/* The CPUs of a thread as bits; 0: it is gone. */
+/* The CPUs of a thread as bits; 0: it has gone. */
 static unsigned cpus_of(pid_t thread)
 {
 	unsigned bits = 0;
@@ -198,7 +198,7 @@ static bool has_name(pid_t pid, pid_t thread, const char *name)
 	return !strcmp(comm, name);
 }
 
-/* The CPUs that some thread of the process may run on; name NULL: any thread. */
+/* The CPUs that at least one thread of the process may run on; name NULL: any thread. */
 static unsigned cpus_of_threads(pid_t pid, const char *name)
 {
 	struct dirent *entry;

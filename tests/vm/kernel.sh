@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# kernel.sh BUILD - Debian's kernel for clouds as BUILD/vm/vmlinuz, fetched once and not installed: 27 MB
+# kernel.sh BUILD - fetch Debian's kernel for clouds to BUILD/vm/vmlinuz, once, without installing
+# it: 27 MB
 #
 # It has NVMe, ext4 and the serial line built in, so that no initrd is needed.
 set -eu

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# machine.sh VM PAYLOAD REPORT SECONDS - boot VM/root in QEMU on two NUMA nodes, with PAYLOAD as /payload
+# machine.sh VM PAYLOAD REPORT SECONDS - boot VM/root in QEMU on two NUMA nodes, with PAYLOAD as
+# /payload
 #
-# What the guest writes to /dev/ttyS1 goes to REPORT.  The root is a snapshot: nothing that a run does
-# stays in it.  Emulated, so that no /dev/kvm is needed; times mean nothing.  No root needed.  Each node has
-# one CPU: with more of them than this machine has all would take longer.
+# Output of the guest to /dev/ttyS1 goes to REPORT.  The root is a snapshot, so that a run changes
+# nothing in it.  QEMU emulates, so that /dev/kvm is not needed; times mean nothing.  Root is not
+# needed, either.  Each node has one CPU: with more CPUs than this machine has, all would take
+# longer.
 set -eu
 vm=$1 payload=$2 report=$3 limit=$4
 mke2fs -q -F -t ext4 -O ^has_journal -d "$payload" "$vm/payload.ext4" $(($(du -sm "$payload" | cut -f1) + 64))M
-# The kernel does not test its ciphers: emulated, that has hung before anything of ours began.
+# The kernel does not test its ciphers: under emulation that has hung before our programs began.
 exec timeout --kill-after=5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -M q35 \
 	-smp 2,sockets=2 -m 1536M \
 	-object memory-backend-ram,id=m0,size=768M -object memory-backend-ram,id=m1,size=768M \

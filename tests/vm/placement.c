@@ -2,8 +2,8 @@
 /*
  * placement.c - where quoitd's threads run and its memory lies, on real nodes.
  *
- * The first process of the virtual machines of placement.sh, which says in the kernel's command
- * line what machine it is: machine=two_nodes or machine=one_memory.  Both have two cores of two
+ * It is the first process of the virtual machines of placement.sh, which tells the machine in the
+ * kernel's command line: machine=two_nodes or machine=one_memory.  Both have two cores of two
  * threads a node: CPUs 0-1 and 2-3 on node 0, and 4-5 and 6-7 on node 1.
  */
 #include <errno.h>
@@ -47,11 +47,11 @@ static void check(bool good, int line, const char *text)
 
 /* ---- quoitd ---- */
 
-/* What quoitd is started in; NULL and 0: all of the machine. */
+/* The cpuset in which quoitd starts; NULL and 0: all of the machine. */
 static const char *cpuset;
 static unsigned affinity;
 
-/* A soft device that says it is there on PCI, where node 1 has a display. */
+/* A soft device that claims to be on PCI, where node 1 has a display. */
 static bool has_device;
 #define DEVICE_ADDRESS "0000:81:00.0"
 #define DEVICE_BYTES   (4u << 20)
@@ -67,7 +67,7 @@ static void pin(pid_t thread, unsigned cpus)
 	CHECK(!sched_setaffinity(thread, sizeof set, &set));
 }
 
-/* quoitd is another user's than its clients, in a /proc that hides them, as its unit has it. */
+/* quoitd runs as another user than its clients, in a /proc that hides them, as in its unit. */
 static bool is_service;
 #define SERVICE 1000
 
@@ -133,7 +133,7 @@ static bool topology_says(const char *words)
 	return says;
 }
 
-/* The process of the device, in the topology's line that begins so; 0: there is none. */
+/* The process of the device, by the topology's line that begins so; 0: there is none. */
 static pid_t device_process(const char *begin)
 {
 	const char *const topo[] = {"/quoit", "topo", "--json", "--socket", quoitd.socket, NULL};
@@ -166,7 +166,7 @@ static int home_of_the_session(void)
 	return home;
 }
 
-/* All pages of the memfd that the process has touched lie on the node, and there are some. */
+/* Do all pages of the memfd that the process has touched lie on the node, and are there any? */
 static bool lies_on(pid_t pid, const char *memfd, unsigned node)
 {
 	struct guest_pages pages;
@@ -182,7 +182,7 @@ static bool lies_on(pid_t pid, const char *memfd, unsigned node)
 	return false;
 }
 
-/* Have a job write a tensor. */
+/* Let a job write a tensor. */
 static void fill(struct quoit_ring *q, unsigned elements, unsigned flags)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, elements}};
@@ -192,7 +192,7 @@ static void fill(struct quoit_ring *q, unsigned elements, unsigned flags)
 	CHECK(!quoit_wait_tensor(q, t, QUOIT_FOREVER));
 }
 
-/* All memory of the session, the client's arena too; the first that touched it is anybody. */
+/* All memory of the session, also the client's arena, whichever process touched it first. */
 static void expect_memory(unsigned node)
 {
 	static const char *const memfds[] = {"quoit-region", "quoit-session", "quoit-ring"};
@@ -204,8 +204,8 @@ static void expect_memory(unsigned node)
 }
 
 /*
- * A client on this CPU, and jobs that write: where its session is at home, and where its memory
- * lies; ANYWHERE: it is not looked at.
+ * Run a client on this CPU, and jobs that write; expect the session's home and the place of its
+ * memory; ANYWHERE: any place.
  */
 static void expect_session(unsigned cpu, int home, unsigned memory)
 {
@@ -234,7 +234,7 @@ static void expect_session(unsigned cpu, int home, unsigned memory)
 	CHECK(!quoit_close(s, 0));
 }
 
-/* Does a session with two huge pages of memory in each region have them huge? */
+/* Does a session with two huge pages of memory in each region get huge pages? */
 static void expect_huge(bool huge)
 {
 	enum { BYTES = 4u << 20 };
@@ -262,7 +262,7 @@ static void each_node_has_a_reactor(void)
 	stop();
 }
 
-/* Also where the control thread, the first to touch a ring, runs on the other node. */
+/* Also if the control thread, which touches a ring first, runs on the other node. */
 static void a_session_lies_on_its_clients_node(void)
 {
 	start(NULL, 0, "2@0 6@1");
@@ -331,7 +331,7 @@ static void forbidden_memory_is_taken_from_the_other_node(void)
 	stop();
 }
 
-/* Allowed at the start, and forbidden when the session comes: it works, and it is said. */
+/* Allowed at the start, and forbidden when the session comes: it works, and quoitd reports it. */
 static void refused_memory_is_said(void)
 {
 	CHECK(!guest_make_cpuset("shrunk", "0-7", "0"));
@@ -371,13 +371,13 @@ static void a_device_has_its_process_and_its_sessions_on_its_node(void)
 	CHECK(topology_says(
 		"place of device 1: node 1, by its PCI address; its process on CPUs 4-7"));
 	CHECK(guest_stays_within(device_process("device 1: soft:0"), NODE_1));
-	expect_session(0, 1, 1); /* though its client is on the other one */
+	expect_session(0, 1, 1); /* though its client is on the other node */
 	CHECK(!daemon_log_count(&quoitd, "not bound", 0));
 	stop();
 	has_device = false;
 }
 
-/* Users who bring kernels have processes of their own. */
+/* Users that bring kernels have processes of their own. */
 static void a_device_has_its_users_own_processes_on_its_node(void)
 {
 	struct quoit_open_params params = {.device_bytes = DEVICE_BYTES,

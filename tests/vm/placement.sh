@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# placement.sh BUILD - where quoitd runs and where its memory lies, on virtual NUMA machines
+# placement.sh BUILD - test where quoitd runs and where its memory lies, on virtual NUMA machines
 #
-# QEMU emulates, so it needs neither /dev/kvm nor root, and says nothing about speed.  The
-# kernel is $VM_KERNEL, or one of /boot that we may read, or Debian's, fetched once, not installed.
-# Exit status 77: there is no QEMU or no kernel, the last line says which.
+# QEMU emulates, so it needs neither /dev/kvm nor root, and says nothing about speed.  The kernel is
+# $VM_KERNEL, or one of /boot that we may read, or Debian's, fetched once and not installed.  Exit
+# status 77: there is no QEMU or no kernel; the last line says which.
 b=${1:-build}
 tree=$b/vm/tree
 limit=120 # seconds a boot
@@ -33,9 +33,10 @@ make_tree() {
 	(cd "$tree" && find . -print0 | cpio --null --create --format=newc --quiet) >"$b/vm/initrd"
 }
 
-# A machine of two nodes with two cores of two threads each.  QEMU gives threads to Intel's only.
-# One thread emulates all eight: with one for each, boots hung now and then, and were no faster.
-# The kernel does not test its ciphers: emulated, that has hung before anything of ours began.
+# A machine of two nodes with two cores of two threads each.  QEMU gives threads only to Intel's
+# CPUs.  One thread emulates all eight: with one for each, boots hung now and then, and were no
+# faster.  The kernel does not test its ciphers: under emulation that has hung before our programs
+# began.
 run_machine() { # NAME QEMU-OPTION...
 	name=$1
 	shift
@@ -46,7 +47,8 @@ run_machine() { # NAME QEMU-OPTION...
 		tr -d '\r' >"$b/vm/$name.log"
 }
 
-# Again, where nothing but QEMU and the kernel spoke: an emulated kernel stops now and then while it boots.
+# Try again if only QEMU and the kernel have printed anything: an emulated kernel sometimes hangs
+# while it boots.
 boot() { # NAME QEMU-OPTION...
 	for try in 1 2 3; do
 		run_machine "$@"

@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# root.sh DIR PACKAGE... - DIR/root: a small Debian with systemd as its init, and these packages
+# root.sh DIR PACKAGE... - make DIR/root: a small Debian with systemd as its init, and these
+# packages
 #
-# It is of the release and from the sources of this machine, whose libraries our programs were
-# linked with, and is made again when the packages change.  As root; 25 s, 180 MB.
+# It has the release and the sources of this machine, with whose libraries our programs were linked;
+# it is made again when the packages change.  As root; 25 s, 180 MB.
 set -eu
 dir=$1
 shift
-# dbus and PAM: for users' own managers.  libmicrohttpd and OpenBLAS: our programs open them by themselves.
+# dbus and PAM: for users' own managers.  libmicrohttpd and OpenBLAS: our programs load them by
+# name.
 packages=$(printf '%s\n' systemd systemd-sysv dbus libpam-systemd libmicrohttpd12 libopenblas0-pthread "$@" |
 	sort -u | paste -sd, -)
 . /etc/os-release
 [ "$(cat "$dir/root.made" 2>/dev/null)" != "$VERSION_CODENAME $packages" ] || exit 0
 
-# The lists that apt has are as new as those that our own packages came by.
+# apt's lists are as new as those by which our own packages came.
 if [ -e /etc/apt/sources.list.d/debian.sources ]; then
 	sources=/etc/apt/sources.list.d/debian.sources
 elif grep -q '^deb ' /etc/apt/sources.list 2>/dev/null; then
@@ -24,8 +26,8 @@ fi
 
 rm -rf --one-file-system "$dir/root" "$dir/root.made" "$dir/root.ext4"
 mkdir -p "$dir"
-# In a mount namespace of its own: it mounts this machine's /sys and /dev/shm there, and where it is
-# interrupted they would stay for whoever removes the folder.
+# In a mount namespace of its own: it mounts this machine's /sys and /dev/shm there, and if it is
+# interrupted these mounts would stay, in the way of removing the folder.
 # shellcheck disable=SC2086
 unshare --mount --propagation=private \
 	mmdebstrap --quiet --mode=root --format=directory --variant=essential --include="$packages" \
@@ -39,7 +41,7 @@ echo guest >"$etc/hostname"
 : >"$etc/machine-id"
 : >"$etc/fstab"
 mkdir -p "$dir/root/payload"
-# What would start by itself and is not looked at.
+# Units that would start by themselves and are not tested.
 for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer e2scrub_all.timer \
 	e2scrub_reap.service getty@tty1.service serial-getty@ttyS0.service console-getty.service \
 	systemd-timesyncd.service systemd-networkd.service systemd-pcrphase.service; do

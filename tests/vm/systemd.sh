@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# systemd.sh BUILD [container | machine] - the shipped units under a real systemd
+# systemd.sh BUILD [container | machine] - test the shipped units under a real systemd
 #
-# In a container of systemd-nspawn, at this machine's speed, and in a virtual machine with two NUMA nodes and
-# cgroup v2 (QEMU emulates: it needs no /dev/kvm).  Both boot a Debian that root.sh makes once, with what
-# `make install` installs, and run the tests of guest/ one after another; without a word which: both.
-# Exit status 77: what is missing says the last line.
+# In a systemd-nspawn container, at this machine's speed, and in a virtual machine with two NUMA
+# nodes and cgroup v2 (QEMU emulates: it needs no /dev/kvm).  Both boot a Debian that root.sh makes
+# once, with the files that `make install` installs, and run the tests of guest/ one by one.
+# Default: both.  Exit status 77: the last line says what is missing.
 b=${1:-build}
 which=${2:-both}
 here=$(dirname "$0")
@@ -18,7 +18,8 @@ skip() { # WHY
 	exit 77
 }
 
-# Debian's packages of the libraries that our programs were linked with; the loader names some by their link.
+# Debian's packages of the libraries that our programs were linked with; the loader names some by
+# their link.
 libraries() {
 	ldd "$b/quoitd" "$b/quoit" "$b/quoit-exec" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p' | sort -u |
 		while read -r library; do
@@ -26,7 +27,7 @@ libraries() {
 		done | sed 's/:.*//' | sort -u
 }
 
-# The program of the README, with the installed library.
+# The README's program, with the installed library.
 compile_hello() {
 	awk -v name=hello.c -f tests/pages/block.awk README.md >"$vm/hello.c"
 	${CC:-gcc} -std=c17 "$vm/hello.c" -I"$payload/tree/usr/local/include" -L"$payload/tree/usr/local/lib" -lquoit \
@@ -41,7 +42,7 @@ make_payload() {
 		compile_hello && cp "$b/tests/vm/client" "$b/tests/torture/hostile_shared" "$b/modules/sample.so" "$payload/" && cp -r "$here/guest" "$payload/"
 }
 
-# The report is as it was written; what the guest said else is beside it.
+# The report stays as it was written; the guest's other output is beside it.
 count() { # NAME
 	report=$vm/$1.report
 	tr -d '\r\0' <"$report" >"$report.txt"

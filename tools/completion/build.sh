@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# build.sh BUILD - completion for bash and zsh in BUILD/completion, of the tables in BUILD/tables
+# build.sh BUILD - make completion for bash and zsh in BUILD/completion from the tables in
+# BUILD/tables
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:?}

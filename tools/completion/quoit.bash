@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # quoit.bash - completion of quoit and quoitd; the tables at its end are made by build.sh
 #
-# Of a command: its options; of those that take a value, what it is called; its operands.
+# For each command: its options; the name of the value of those that take one; its operands.
 
 declare -gA _quoit_options _quoit_values _quoit_operands _quoit_words
 
-# The last element of a list with commas.
+# Complete the last element of a list with commas.
 _quoit_list() { # WORD CANDIDATES
 	local before=${1%"${1##*,}"}
 
@@ -13,7 +13,7 @@ _quoit_list() { # WORD CANDIDATES
 	compopt -o nospace 2>/dev/null
 }
 
-_quoit_files() { # WORD f|d: any, or folders alone
+_quoit_files() { # WORD f|d: any files, or only folders
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen "-$2" -- "$1")
 }
@@ -51,7 +51,7 @@ _quoit_operand() { # COMMAND WORD
 	esac
 }
 
-# The program of a command begins at $begin; what is before are options: for run, of quoitd.
+# Set $begin to the index of the word where a command's program begins; options come before it (those of run are quoitd's).
 _quoit_find_program() { # COMMAND
 	local word names=($1)
 
@@ -70,7 +70,7 @@ _quoit_find_program() { # COMMAND
 	done
 }
 
-_quoit_run() { # COMMAND WORD: true: it was of the program
+_quoit_run() { # COMMAND WORD; true: the word belongs to the program
 	local begin
 
 	_quoit_find_program "$1"
@@ -103,7 +103,7 @@ _quoit() {
 		fi
 	fi
 	[[ ${_quoit_operands[$command]} != *CMD* ]] || ! _quoit_run "$command" "$word" || return 0
-	# --option=value are three words.
+	# Bash splits --option=value into three words.
 	if [[ $word == = ]]; then
 		word=
 	elif [[ $option == = ]]; then

@@ -1,6 +1,6 @@
 #compdef quoit quoitd
 # SPDX-License-Identifier: MIT
-# quoit.zsh - completion of quoit and quoitd; build.sh puts the tables in the place of @TABLES@
+# quoit.zsh - completion of quoit and quoitd; build.sh replaces @TABLES@ with the tables
 
 _quoit_columns() {
 	compset -P '*,'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tables.awk - the tables of docs/man/tables.sh in the words of a shell
+# tables.awk - print the tables of docs/man/tables.sh in the syntax of a shell
 #
 # Variables: shell (bash or zsh), tables (a folder).
 
@@ -8,7 +8,7 @@ function quoted(text) {
 	return "'" text "'"
 }
 
-# "error, warning, info or debug": the words that a value may be; "" if help says something else.
+# The words that a value may be, if help lists them as in "error, warning, info or debug"; else "".
 function choice(help) {
 	if (help !~ /^[a-z]+(, [a-z]+)* or [a-z]+$/)
 		return ""
@@ -16,7 +16,7 @@ function choice(help) {
 	return help
 }
 
-# What quoit run sets itself, and what ends quoitd at once, before a program could use it.
+# Is it an option for quoit run?  Not the options that quoit run sets itself, nor those that make quoitd exit at once.
 function is_for_run(name) {
 	return name !~ /^(socket|private|ready-fd|check-config|version)$/
 }
@@ -37,7 +37,7 @@ function bash_option(command, f, words) {
 
 # ---- zsh ----
 
-# As _arguments reads it.
+# Quote a text for zsh's _arguments.
 function message(text) {
 	gsub(/[]:\\[]/, "\\\\&", text)
 	return text
@@ -98,7 +98,7 @@ function read_columns(line, f) {
 	}
 	while ((getline line <(tables "/operations")) > 0) {
 		split(line, f, "\t")
-		if (f[5] != "CONTROL" && f[2] != "nop") # the others quoitd does not do without
+		if (f[5] != "CONTROL" && f[2] != "nop") # the others cannot be disabled
 			operations = operations (operations == "" ? "" : " ") f[2]
 	}
 }

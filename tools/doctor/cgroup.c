@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup.c - what the control groups of a process allow: its own and all above it */
+/* cgroup.c - read the limits of a process's control group and of all groups above it */
 #include "cgroup.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define BASE "sys/fs/cgroup"
 
-/* What version 1 writes where there is no limit is a little less than this. */
+/* Version 1 writes a value a little above this if there is no limit. */
 #define UNLIMITED_BYTES (UINT64_C(1) << 62)
 
 /* ---- one group ---- */
@@ -53,7 +53,7 @@ static void take_limit(int root, const char *group, const char *file, struct cgr
 	snprintf(m->path, sizeof m->path, "/%.*s/%s", CGROUP_PATH_BYTES - 32, group, file);
 }
 
-/* Beyond memory.high a process is stopped, again and again, while the kernel looks for pages. */
+/* Above memory.high the kernel stops a process again and again while it looks for pages. */
 static void take_memory(int root, const char *group, unsigned version, bool own,
 			struct cgroup_memory *m)
 {
@@ -98,7 +98,10 @@ static void take_cpu(int root, const char *group, unsigned version, struct cgrou
 
 /* ---- from the group up to the root ---- */
 
-/* A group that we cannot see lies outside our cgroup namespace: its root is what we see. */
+/*
+ * A group that we cannot see lies outside our cgroup namespace; then the limits at the root of our
+ * namespace are all that we see.
+ */
 static void climb(int root, const char *base, const char *path, unsigned version, bool memory,
 		  struct cgroup *c)
 {
@@ -150,7 +153,7 @@ static void note_unit(const char *path, struct cgroup *c)
 			snprintf(c->unit, sizeof c->unit, "%s", last + 1);
 }
 
-/* A line of /proc/PID/cgroup: "0::/path" of version 2, "4:memory:/path" of version 1. */
+/* Parse a line of /proc/PID/cgroup: "0::/path" of version 2, "4:memory:/path" of version 1. */
 static void take_line(int root, char *line, bool unified, struct cgroup *c)
 {
 	char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;

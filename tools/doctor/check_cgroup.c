@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_cgroup.c - the control groups of quoitd */
+/* check_cgroup.c - check the control groups of quoitd */
 #include "checks.h"
 
 void check_cgroup(struct examination *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_cpu.c - which CPUs there are for quoitd, and how they run and sleep */
+/* check_cpu.c - check which CPUs quoitd may use, and how they run and sleep */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void judge_one(struct examination *e, int cpu, struct finding *f)
 		       prefers ? preference : NULL);
 }
 
-/* They are alike as a rule: the worst of all stands for them. */
+/* CPUs are usually alike: report the worst one. */
 void check_governor(struct examination *e)
 {
 	const struct numbers *cpus = &e->cpus.allowed;
@@ -52,7 +52,7 @@ void check_governor(struct examination *e)
 	}
 }
 
-/* The deepest that is not switched off, of one CPU: the last. */
+/* The deepest idle state of one CPU that is not switched off: the last one. */
 void check_idle(struct examination *e)
 {
 	int cpu = numbers_next(&e->cpus.allowed, 0), deepest = -1;
@@ -77,7 +77,9 @@ void check_idle(struct examination *e)
 
 /* ---- hypervisor and clock ---- */
 
-/* The first line of /proc/stat: user nice system idle iowait irq softirq steal, and guests' again.
+/*
+ * The first line of /proc/stat: user nice system idle iowait irq softirq steal, then guests' times,
+ * which user and nice include.
  */
 void check_virtual(struct examination *e)
 {

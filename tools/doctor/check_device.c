@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_device.c - a device, measured through quoitd as programs use it.
+ * check_device.c - measure a device through quoitd, as programs use it.
  *
- * Through the one that runs, if it has a device; else through one of our own, where there is an
- * NVIDIA driver, or where $QUOIT_GPU names another kind.
+ * Uses the running quoitd if it has a device.  Otherwise starts one, if there is an NVIDIA driver
+ * or $QUOIT_GPU names another kind.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void judge_all(struct examination *e, const struct measure_device *m, boo
 	unsigned gpus = pci_find_gpus(e->root, gpu);
 	double link = gpus ? gpu[0].gb_s : 0;
 
-	/* Of several that differ nobody says here which one is the first. */
+	/* If GPUs differ, it is not known here which one is device 1. */
 	for (unsigned i = 1; i < gpus; i++)
 		link = gpu[i].gb_s < link ? gpu[i].gb_s : link;
 	judge_launch(examination_add(e), is_soft, m->job_us);

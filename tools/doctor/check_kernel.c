@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_kernel.c - the kernel's version, and whom it lets have an io_uring */
+/* check_kernel.c - check the kernel's version, and who may use io_uring */
 #include "checks.h"
 #include "tree.h"
 

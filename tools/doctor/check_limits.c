@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_limits.c - what quoitd may have of the machine beside memory and time of CPUs */
+/* check_limits.c - check quoitd's limits besides memory and CPU time */
 #include "checks.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_measured.c - what the machine does, measured between its nodes */
+/* check_measured.c - measure the machine within and between its nodes */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "measure.h"
 #include "tree.h"
 
-#define MOST_NODES 16   /* of which each pair is measured, */
-#define GROUP_S    10.0 /* until so much time has gone by */
+#define MOST_NODES 16   /* the most nodes of which each pair is measured */
+#define GROUP_S    10.0 /* time limit for all measurements */
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 struct place {
 	int node;
-	int first;  /* a CPU there that may be used */
-	int second; /* one of another core, or of the same, or -1 */
-	int far;    /* one that shares no last-level cache with it, or -1 */
+	int first;  /* an allowed CPU of the node */
+	int second; /* a CPU of another core; else another of the same core; or -1 */
+	int far;    /* a CPU that shares no last-level cache with the first; or -1 */
 };
 
 static int other_core(const struct examination *e, const struct numbers *cpus, int first)
@@ -34,7 +34,7 @@ static int other_core(const struct examination *e, const struct numbers *cpus, i
 	return numbers_next(cpus, (unsigned)first + 1);
 }
 
-/* Index 3 is the last level where there are three; else nothing is known of it. */
+/* Index 3 is the last level if there are three levels; otherwise the last level is not known. */
 static int other_cache(const struct examination *e, const struct numbers *cpus, int first)
 {
 	struct numbers same, rest;
@@ -52,7 +52,7 @@ static bool find_place(const struct examination *e, int node, const struct numbe
 	struct numbers cpus = numbers_both(around, &e->cpus.allowed);
 	struct numbers rest = numbers_without(&cpus, &e->running.reactors);
 
-	/* A reactor that works would be in the way, and we in its. */
+	/* A working reactor would disturb the measurement, and the measurement the reactor. */
 	if (numbers_count(&rest) >= 2)
 		cpus = rest;
 
@@ -67,7 +67,7 @@ static bool find_place(const struct examination *e, int node, const struct numbe
 	return true;
 }
 
-/* Nodes with CPUs that may be used; where no nodes are known, one. */
+/* Nodes with allowed CPUs; if no nodes are known, one place. */
 static unsigned find_places(const struct examination *e, struct place ret[MOST_NODES])
 {
 	unsigned count = 0;
@@ -84,7 +84,7 @@ static unsigned find_places(const struct examination *e, struct place ret[MOST_N
 	return count;
 }
 
-/* As firmware has it: 10 is the same node, and what is not told of another one 20. */
+/* The firmware's distance: 10 is the same node; an unknown distance to another node is 20. */
 static unsigned distance(const struct examination *e, int from, int to)
 {
 	unsigned known = 0, value = 0;
@@ -95,7 +95,7 @@ static unsigned distance(const struct examination *e, int from, int to)
 	if (!tree_line(e->root, line, sizeof line, "sys/devices/system/node/node%d/distance", from))
 		return 20;
 	for (char *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		/* One for each node that is online, in their order. */
+		/* One word for each online node, in their order. */
 		int node = -1;
 
 		for (unsigned i = 0; i <= known; i++)
@@ -107,7 +107,7 @@ static unsigned distance(const struct examination *e, int from, int to)
 	return value >= 10 && value < 256 ? value : 20;
 }
 
-/* All that is measured here has one deadline; what is left then is said once for each check. */
+/* All measurements share one deadline; after it, each check says once that it stops. */
 static bool has_time(struct examination *e, const char *what, bool *said)
 {
 	if (bench_now() < e->measure_until)
@@ -142,7 +142,7 @@ struct between {
 	const char *what;
 	void (*measure)(struct examination *e, const struct judge_place *p);
 	unsigned pairs;
-	bool said; /* that there was no time */
+	bool said; /* it was said that there is no time left */
 };
 
 static void measure_pair(struct examination *e, const struct judge_place *p, struct between *b)
@@ -152,7 +152,7 @@ static void measure_pair(struct examination *e, const struct judge_place *p, str
 		b->measure(e, p);
 }
 
-/* Those of one node: cores that share a cache, and that do not. */
+/* Measure pairs within a node: cores that share a cache, and cores that do not. */
 static void within_node(struct examination *e, const struct place *place, struct between *b)
 {
 	const int to[] = {place->second, place->far};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_memory.c - locked memory, huge pages, NUMA balancing */
+/* check_memory.c - check locked memory, huge pages and NUMA balancing */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,10 @@ static uint64_t count_of(const char *text, const char *name, uint64_t otherwise)
 	return field && sscanf(field, "%llu", &n) == 1 ? n : otherwise;
 }
 
-/* Of the usual size; those of 1 GiB are set aside at boot, by who knows why. */
+/*
+ * Checks pages of the default size only; pages of 1 GiB are reserved at boot for reasons that are
+ * not known here.
+ */
 void check_huge_pages(struct examination *e)
 {
 	char text[4096] = "";
@@ -36,7 +39,7 @@ void check_huge_pages(struct examination *e)
 			 count_of(text, "Hugepagesize:", 2048) << 10, e->machine_bytes);
 }
 
-/* "always within_size [advise] never": what is in brackets, in its place. */
+/* From "always within_size [advise] never" take the word in brackets, in place. */
 static const char *chosen(char *line)
 {
 	char *begin = strchr(line, '['), *end = begin ? strchr(begin, ']') : NULL;
@@ -47,7 +50,7 @@ static const char *chosen(char *line)
 	return begin + 1;
 }
 
-/* What is allowed need not be given: it is tried as well. */
+/* An allowed huge page may still not be given, so that is tried as well. */
 void check_shmem(struct examination *e)
 {
 	char all[128], of_2m[128];

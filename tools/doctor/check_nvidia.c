@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_nvidia.c - NVIDIA's GPUs, their driver, its files, and MPS */
+/* check_nvidia.c - check NVIDIA's GPUs, their driver, its files, and MPS */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ static bool has_driver(const struct examination *e)
 
 /* ---- driver ---- */
 
-/* quoit-exec looks beside itself, and where it is installed. */
+/* quoit-exec looks beside itself, and in the installed folder. */
 static void check_object(struct examination *e)
 {
 	char beside[PATH_MAX];
@@ -100,7 +100,10 @@ static void check_file(struct examination *e, const char *path)
 	judge_device_file(examination_add(e), &file, &e->subject);
 }
 
-/* A container may have been given any of them; that there is none is said of the first. */
+/*
+ * A container may have been given only some files.  If there are none at all, that is said of the
+ * first one.
+ */
 void check_device_files(struct examination *e)
 {
 	unsigned found = 0;
@@ -139,7 +142,7 @@ void check_link(struct examination *e)
 		judge_link(examination_add(e), gpu[i].address, gpu[i].lanes, gpu[i].most_lanes);
 }
 
-/* Its control daemon writes its number there; whether it still lives, its name says. */
+/* The control daemon writes its PID there; the process's name tells whether it still lives. */
 static uint64_t control_daemon(const struct examination *e, const char *folder)
 {
 	char name[32];

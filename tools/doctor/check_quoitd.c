@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* check_quoitd.c - the quoitd that runs: does it answer, what does it miss, what has it lost */
+/*
+ * check_quoitd.c - check the running quoitd: does it answer, what does it lack, which devices it
+ * lost
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +25,7 @@ static void say_where(const struct running *r, struct finding *f)
 			    r->socket);
 }
 
-/* Why it is silent is to be seen before anybody ends it: jobs of others are in it. */
+/* First find out why it is silent: to end it would also end other users' jobs. */
 static void say_silent(const struct examination *e, struct finding *f)
 {
 	const struct running *r = &e->running;
@@ -101,7 +104,10 @@ void check_quoitd(struct examination *e)
 
 /* ---- its topology text ---- */
 
-/* The next line that begins so, what follows it into `ret`; NULL: there is none. */
+/*
+ * Find the next line that begins with `name`, and put the rest of it into `ret`; NULL: there is
+ * none.
+ */
 static const char *next_line(const char *text, const char *name, char ret[LINE_BYTES])
 {
 	text = tree_behind(text, name);
@@ -110,7 +116,7 @@ static const char *next_line(const char *text, const char *name, char ret[LINE_B
 	return text;
 }
 
-/* Huge pages are tried with the setting that decides on them (check_shmem). */
+/* Huge pages are tried by check_shmem, with the setting that decides about them. */
 static void try_all(struct examination *e)
 {
 	for (unsigned i = 0; i < FEATURE_NR; i++)
@@ -119,7 +125,7 @@ static void try_all(struct examination *e)
 				      trial_run((enum feature)i));
 }
 
-/* What quoitd has found out itself counts more than what we find in its place. */
+/* quoitd's own findings count more than what we find in its place. */
 void check_features(struct examination *e)
 {
 	char line[LINE_BYTES];
@@ -159,7 +165,8 @@ void check_devices(struct examination *e)
 
 	if (!e->running.has_text)
 		return;
-	if (next_line(e->running.text, "device: ", line)) /* none, and why */
+	/* there is no device, and the line says why */
+	if (next_line(e->running.text, "device: ", line))
 		judge_device(examination_add(e), line);
 	for (unsigned n = 1;; n++) {
 		snprintf(name, sizeof name, "device %u: ", n);

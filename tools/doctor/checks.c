@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checks.c - the table of checks, and what they share */
+/* checks.c - the table of checks, and functions that checks share */
 #include "checks.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ const struct check checks[] = {
 
 const unsigned checks_count = sizeof checks / sizeof checks[0];
 
-/* ---- what they share ---- */
+/* ---- shared functions ---- */
 
 static uint64_t memory_of(int root)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checks.h - the checks: each reads or measures, has what it got judged, and adds findings.
+ * checks.h - the checks: each reads or measures, has the result judged, and adds findings.
  *
- * A new one is a function, a line here and one in the table of checks.c.
+ * To add one, write its function, declare it here, and add it to the table of checks.c.
  */
 #ifndef QUOIT_TOOLS_DOCTOR_CHECKS_H
 #define QUOIT_TOOLS_DOCTOR_CHECKS_H
@@ -16,14 +16,14 @@
 #include "running.h"
 #include "subject.h"
 
-/* One look at a machine: what several checks want to know is read once. */
+/* One look at a machine: facts that several checks need are read once. */
 struct examination {
-	int root;          /* below which /proc, /sys and /dev are */
-	bool live;         /* it is this machine: things may be tried, measured and connected to */
-	const char *check; /* the name of the one that runs */
+	int root;          /* the folder that has /proc, /sys and /dev */
+	bool live;         /* true: this machine; checks may try, measure and connect to things */
+	const char *check; /* the name of the running check */
 	struct findings findings;
 
-	struct running running; /* live: the quoitd at the socket */
+	struct running running; /* if live: the quoitd at the socket */
 	struct subject subject;
 	struct cgroup cgroup;
 	struct judge_cpus cpus;
@@ -44,19 +44,19 @@ struct check {
 extern const struct check checks[];
 extern const unsigned checks_count;
 
-/* Group of those that take their time, and the machine's. */
+/* The group of checks that take much of the user's and the machine's time. */
 #define CHECKS_MEASURE "measure"
 
-/* Read what examination has. */
+/* Read the facts in struct examination. */
 void examination_read(struct examination *e, const char *socket);
 
 /* Run one check. */
 void examination_run(struct examination *e, const struct check *check);
 
-/* Is there any of /dev/nvidia*? */
+/* Is there any /dev/nvidia*? */
 bool check_has_device_files(const struct examination *e);
 
-/* A finding of the check that runs. */
+/* Add a finding of the running check. */
 struct finding *examination_add(struct examination *e);
 
 check_fn check_quoitd, check_features, check_devices;              /* check_quoitd.c */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* finding.c - what quoit doctor found: how bad it is, what, why it matters, what mends it */
+/*
+ * finding.c - a finding of quoit doctor: how bad it is, what was found, why it matters, what mends
+ * it
+ */
 #include "finding.h"
 
 #include <stdarg.h>

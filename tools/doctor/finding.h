@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* finding.h - what quoit doctor found: how bad it is, what, why it matters, what mends it */
+/*
+ * finding.h - a finding of quoit doctor: how bad it is, what was found, why it matters, what mends
+ * it
+ */
 #ifndef QUOIT_TOOLS_DOCTOR_FINDING_H
 #define QUOIT_TOOLS_DOCTOR_FINDING_H
 
@@ -11,21 +14,21 @@
 enum level {
 	LEVEL_OK,
 	LEVEL_NOTE,    /* information */
-	LEVEL_WARNING, /* it costs some speed, or makes it uncertain */
+	LEVEL_WARNING, /* Quoit loses some speed, or may lose it */
 	LEVEL_FAILURE, /* Quoit does not work, or is much slower than it should be */
 	LEVEL_NR,
 };
 
-/* Texts may have words of others in them: they are escaped when they are printed. */
+/* Texts may contain words of other programs, so they are escaped when they are printed. */
 struct finding {
 	const char *check; /* the check's name */
 	enum level level;
 	char what[FINDING_BYTES];
-	const char *why; /* NULL: there is nothing to explain */
-	/* A command, or a sentence behind a "#"; empty: there is nothing to mend. */
+	const char *why; /* NULL: nothing needs to be explained */
+	/* A command, or a sentence behind a "#"; empty: nothing needs to be mended. */
 	char mend[FINDING_BYTES];
 
-	/* What was read or measured, for scripts: a number, a word, or neither. */
+	/* The value that was read or measured, for scripts: a number, a word, or none. */
 	bool is_number;
 	double number;
 	char word[FINDING_BYTES];
@@ -34,23 +37,28 @@ struct finding {
 struct findings {
 	struct finding *list;
 	size_t count, room;
-	bool failed; /* out of memory: some are missing */
+	bool failed; /* out of memory: some findings are missing */
 	struct finding spare;
 };
 
 const char *level_word(enum level level);
 
-/* An empty finding of that check at the end of the list, to be filled in; never NULL. */
+/*
+ * Add an empty finding of that check at the end of the list, for the caller to fill in; never NULL.
+ */
 struct finding *findings_add(struct findings *f, const char *check);
 void findings_free(struct findings *f);
 
-/* How many are of a level. */
+/* How many findings have this level. */
 size_t findings_count(const struct findings *f, enum level level);
 
 __attribute__((format(printf, 3, 4))) void finding_say(struct finding *f, enum level level,
 						       const char *format, ...);
 
-/* Why it matters, and the command that mends it.  One that is too long is not given in part. */
+/*
+ * Say why it matters, and give the command that mends it.  A command that is too long is left out
+ * as a whole.
+ */
 __attribute__((format(printf, 3, 4))) void finding_mend(struct finding *f, const char *why,
 							const char *format, ...);
 
@@ -58,8 +66,8 @@ void finding_number(struct finding *f, double number);
 void finding_word(struct finding *f, const char *word);
 
 /*
- * May this stand in a command that somebody copies into a shell?  Letters, digits and _./@:-
- * only: what others have named, a cgroup for one, may hold anything.
+ * May this word stand in a command that people copy into a shell?  Only letters, digits and _./@:-
+ * may: names that others chose, such as a cgroup's, can contain anything.
  */
 bool finding_is_plain(const char *word);
 

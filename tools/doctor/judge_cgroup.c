@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_cgroup.c - what the limits of control groups mean for Quoit */
+/* judge_cgroup.c - judge the limits of control groups */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,8 +7,9 @@
 #include "judge.h"
 
 /*
- * quoitd lends out half of what its group allows.  A default session takes 21 MiB of that: a lease
- * of 16 and tables of 5 (docs/limits.md), so with less than this there is room for one or two.
+ * quoitd lends out half of the memory that its group allows.  A default session takes 21 MiB of
+ * that: a lease of 16 and tables of 5 (docs/limits.md).  So with less than this, one or two
+ * sessions fit.
  */
 #define LEAST_BYTES (UINT64_C(128) << 20)
 
@@ -24,7 +25,9 @@ void judge_cgroup(struct finding *f, const struct cgroup *c)
 			    *c->unit ? ", " : "", c->unit);
 }
 
-/* How a group's limit is lifted: by systemd where it made the group, which else sets it again. */
+/*
+ * How to lift a group's limit: by systemd if it made the group, since it would set the limit again.
+ */
 static void mend_limit(struct finding *f, const char *why, const struct cgroup *c, const char *path,
 		       const char *property, const char *none)
 {
@@ -43,8 +46,8 @@ static void mend_limit(struct finding *f, const char *why, const struct cgroup *
 }
 
 /*
- * One that runs says what it lends out (--memory).  Else it would ask its own group's maximum
- * alone, and lend out half of it, or of the machine's.
+ * A running quoitd says what it lends out (--memory).  One that is started now would read only its
+ * own group's maximum, and lend out half of it, or half of the machine's memory.
  */
 static void judge_lent(struct finding *f, uint64_t least, uint64_t lent)
 {
@@ -60,7 +63,7 @@ static void judge_lent(struct finding *f, uint64_t least, uint64_t lent)
 
 	format_bytes(least, allowed, sizeof allowed);
 	format_bytes(lent, part, sizeof part);
-	if (lent <= least / 3 * 2) { /* what a quoitd says may be any number */
+	if (lent <= least / 3 * 2) { /* a quoitd may report any number */
 		finding_say(f, LEVEL_OK, "control groups allow %s, of which quoitd lends out %s",
 			    allowed, part);
 		return;
@@ -98,7 +101,7 @@ void judge_cgroup_memory(struct finding *f, const struct cgroup *c, uint64_t mac
 		   c->version == 2 ? "max" : "-1");
 }
 
-/* Of a hundred periods in which the group ran; a few are stopped at any machine's start. */
+/* Of a hundred periods in which the group ran; some are stopped whenever a machine starts. */
 #define STOPPED_WARNING 1
 #define STOPPED_FAILURE 10
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_cpu.c - what the choice of CPUs, and how they run and sleep, mean for Quoit */
+/* judge_cpu.c - judge the choice of CPUs, and how they run and sleep */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 
 #define LIST_BYTES 96
 
-/* ---- which ---- */
+/* ---- which CPUs ---- */
 
-/* A list that was cut is nothing to copy. */
+/* A list that was cut off must not be copied into a command. */
 static void mend_by_cpus(struct finding *f, const char *why, const char *list, const char *comment)
 {
 	if (strstr(list, "..."))
@@ -61,8 +61,8 @@ void judge_cpuset(struct finding *f, const struct judge_cpus *c)
 }
 
 /*
- * Reactors and workers are pinned one by one, so they do well on isolated CPUs.  Threads that are
- * not pinned (executors, file transfer, the control thread) are never moved between such CPUs.
+ * Reactors and workers are pinned to one CPU each, so they run well on isolated CPUs.  Threads that
+ * are not pinned (executors, file transfer, the control thread) are never moved between such CPUs.
  */
 void judge_isolated(struct finding *f, const struct judge_cpus *c)
 {
@@ -98,7 +98,9 @@ void judge_isolated(struct finding *f, const struct judge_cpus *c)
 
 /* ---- how fast ---- */
 
-/* Drivers under which "powersave" is no lowest rate, but follows the load (kernel docs, pm). */
+/*
+ * Under these drivers "powersave" is not the lowest rate, but follows the load (kernel docs, pm).
+ */
 static bool follows_load(const char *driver)
 {
 	return driver && (!strcmp(driver, "intel_pstate") || !strcmp(driver, "amd-pstate-epp") ||
@@ -133,8 +135,8 @@ void judge_governor(struct finding *f, unsigned cpu, const char *driver, const c
 }
 
 /*
- * Idle reactors sleep, so what a CPU needs to leave its deepest state is added to a rare job.
- * C1 takes 2 us, C6 of server CPUs 130 to 300 us (drivers/idle/intel_idle.c).
+ * Idle reactors sleep, so a rare job also waits until a CPU leaves its deepest state.  C1 takes 2
+ * us, C6 of server CPUs 130 to 300 us (drivers/idle/intel_idle.c).
  */
 #define LATENCY_US 100
 
@@ -157,9 +159,9 @@ void judge_idle_state(struct finding *f, int number, const char *name, uint64_t 
 		     number);
 }
 
-/* ---- whose ---- */
+/* ---- virtual CPUs and clocks ---- */
 
-/* docs/performance.md: where the hypervisor took 2 to 3 %, figures were up to a tenth worse. */
+/* docs/performance.md: if the hypervisor took 2 to 3 %, figures were up to a tenth worse. */
 #define STOLEN_PERCENT 2
 
 void judge_virtual(struct finding *f, bool is_virtual, uint64_t stolen, uint64_t ticks)
@@ -184,7 +186,7 @@ void judge_virtual(struct finding *f, bool is_virtual, uint64_t stolen, uint64_t
 		     "virsh vcpupin DOMAIN VCPU CPU  # on the host: give it CPUs of its own");
 }
 
-/* Without one of these each look at the clock is a system call, or a read from a slow bus. */
+/* With another clock source, each reading is a system call, or a read from a slow bus. */
 void judge_clock(struct finding *f, const char *source, bool has_tsc)
 {
 	static const char *const fast[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_kernel.c - what the kernel's version, features and permissions mean for Quoit */
+/* judge_kernel.c - judge the kernel's version, features and permissions */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "judge.h"
 #include "tree.h"
 
-/* Who has which kernels in store is not known here. */
+/* Which kernels a distribution offers is not known here. */
 #define NEWER_KERNEL "# install a kernel of 6.12 or later"
 
 #define VERSION(major, minor) ((major)*1000u + (minor))
 
-/* 0: not understood. */
+/* 0: the text is not a version. */
 static unsigned version_of(const char *release)
 {
 	unsigned major, minor;
@@ -30,7 +30,7 @@ void judge_kernel(struct finding *f, const char *release)
 	if (!version) {
 		finding_say(f, LEVEL_NOTE, "the kernel's version is not understood");
 	} else if (version < VERSION(5, 4)) {
-		/* pidfd_open is of 5.3, io_uring in a useful state of 5.4 */
+		/* pidfd_open came with 5.3, io_uring in a useful state with 5.4 */
 		finding_say(f, LEVEL_WARNING, "Linux %s has neither pidfds nor a useful io_uring",
 			    release);
 		finding_mend(
@@ -39,12 +39,12 @@ void judge_kernel(struct finding *f, const char *release)
 			"ended",
 			NEWER_KERNEL);
 	} else if (version < VERSION(5, 19)) {
-		/* a sparse table of buffers, as quoitd's reactors have one, is of 5.19 */
+		/* a sparse table of buffers, which quoitd's reactors use, came with 5.19 */
 		finding_say(f, LEVEL_NOTE, "Linux %s registers no buffers one by one", release);
 		finding_mend(f, "the kernel looks up pages of pinned memory for each transfer",
 			     NEWER_KERNEL);
 	} else if (version >= VERSION(6, 6) && version < VERSION(6, 12)) {
-		/* EEVDF is of 6.6, a task's own slice (docs/performance.md) of 6.12 */
+		/* EEVDF came with 6.6, a task's own slice (docs/performance.md) with 6.12 */
 		finding_say(f, LEVEL_WARNING, "Linux %s cannot set the time slice of a thread",
 			    release);
 		finding_mend(
@@ -57,7 +57,7 @@ void judge_kernel(struct finding *f, const char *release)
 
 /* ---- io_uring ---- */
 
-/* Whoever has named a group means it.  Into root's nobody is put for this. */
+/* If the administrator has named a group, add the user to it; never add a user to root's group. */
 static void mend_group(struct finding *f, const char *why, bool has_group, uint64_t gid,
 		       const struct subject *s)
 {
@@ -73,13 +73,13 @@ static void mend_group(struct finding *f, const char *why, bool has_group, uint6
 			     "sysctl kernel.io_uring_group  # it is root's: name another group");
 }
 
-/* Documentation/admin-guide/sysctl/kernel.rst: 1: for a group and CAP_SYS_ADMIN; 2: for nobody. */
+/* Documentation/admin-guide/sysctl/kernel.rst: 1: a group and CAP_SYS_ADMIN may; 2: no user may. */
 void judge_io_uring(struct finding *f, bool known, uint64_t disabled, const char *group,
 		    const char *release, const struct subject *s)
 {
 	static const char why[] = "files are read and written by threads, which is slower";
 	uint64_t gid = 0;
-	bool has_group = group && tree_parse_number(group, &gid); /* -1: nobody's */
+	bool has_group = group && tree_parse_number(group, &gid); /* -1: no group */
 	unsigned version = version_of(release);
 
 	if (known)
@@ -164,7 +164,7 @@ void judge_feature(struct finding *f, enum feature which, int err)
 	finding_mend(f, features[which].why, "%s", features[which].mend);
 }
 
-/* The names that quoitd gives its features (quoit topo), and ours. */
+/* Translates quoitd's names of features (quoit topo) into ours. */
 void judge_missing(struct finding *f, const char *line)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_limits.c - limits of a process, a control group and the kernel that Quoit meets */
+/* judge_limits.c - judge the limits of a process, a control group and the kernel */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,15 +9,14 @@
 #define GIB (UINT64_C(1) << 30)
 
 struct rule {
-	const char *name, *of, *word,
-		*unit; /* "RLIMIT_AS", what it counts, of limits.conf, of a unit */
+	/* "RLIMIT_AS"; what it counts; its name in limits.conf; its name in a unit */
+	const char *name, *of, *word, *unit;
 	bool bytes;
-	uint64_t failure, warning; /* below */
+	uint64_t failure, warning; /* values below these are a failure, or a warning */
 	const char *why;
 };
 
-/* A default session, of 16 MiB, reserves 768 MiB of addresses in one file of memory, and no less.
- */
+/* A default session, of 16 MiB, reserves 768 MiB of addresses in one memory file, and no less. */
 static const struct rule rules[] = {
 	[SUBJECT_FILE_SIZE] =
 		{"RLIMIT_FSIZE", "a file", "fsize", "LimitFSIZE", true, GIB, SUBJECT_UNLIMITED,
@@ -63,8 +62,8 @@ void judge_limit(struct finding *f, enum subject_limit which, const struct subje
 		finding_say(f, LEVEL_NOTE, "it is not known how much of %s there may be", r->of);
 		return;
 	}
-	if (value == SUBJECT_UNLIMITED ||
-	    (which == SUBJECT_THREADS && s->known && s->uid == 0)) { /* the kernel spares root */
+	/* The kernel does not apply the limit of threads to root. */
+	if (value == SUBJECT_UNLIMITED || (which == SUBJECT_THREADS && s->known && s->uid == 0)) {
 		finding_word(f, "unlimited");
 		finding_say(f, LEVEL_OK, "no limit of %s (%s)", r->of, r->name);
 		return;
@@ -112,7 +111,7 @@ void judge_tasks(struct finding *f, const struct cgroup *c)
 
 #define OPEN_FILES_LEFT 10000u
 
-/* Of the whole machine: root alone goes beyond it. */
+/* A limit of the whole machine; only root may go beyond it. */
 void judge_open_files(struct finding *f, bool known, uint64_t used, uint64_t most)
 {
 	if (!known) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge_measured.c - what was measured, beside what such a machine should give.
+ * judge_measured.c - compare measurements with the values that such a machine should give.
  *
- * Where others decide when a CPU runs, in a virtual machine, nothing measured is a failure.
+ * In a virtual machine the host decides when a CPU runs, so no measurement is a failure there.
  */
 #include <stdio.h>
 
@@ -16,9 +16,9 @@ static enum level at_worst(const struct judge_place *p, enum level level)
 /* ---- ring hop ---- */
 
 /*
- * One way through a ring between two cores, in ns: 35 to 55 where they share a cache, 150 to 280
- * where they do not (half of docs/performance.md's floor, near and far).  Between sockets
- * about twice that.  Beyond 3 us no cache is slow: the two were not running at the same time.
+ * One way through a ring between two cores, in ns: 35 to 55 if they share a cache, 150 to 280 if
+ * they do not (half of docs/performance.md's floor, near and far).  Between sockets about twice
+ * that.  No cache takes more than 3 us: then the two threads were not running at the same time.
  */
 #define HOP_NS       300
 #define HOP_FAR_NS   600
@@ -51,8 +51,8 @@ void judge_hop(struct finding *f, const struct judge_place *p, double ns)
 
 /*
  * After 2 ms of sleep, from the waker's system call until the sleeper runs, in us.  Linux on bare
- * metal: 2 to 5, and with deep idle states what these take; in virtual machines 27 was measured
- * after such a sleep, p99 93, since a sleeping CPU has to be asked for from the host.
+ * metal: 2 to 5, and with deep idle states the time that these take.  In a virtual machine 27 was
+ * measured after such a sleep, p99 93, since the guest has to ask the host for a sleeping CPU.
  */
 #define WAKE_US         20
 #define WAKE_VIRTUAL_US 60
@@ -79,9 +79,9 @@ void judge_wake(struct finding *f, const struct judge_place *p, double median_us
 /* ---- memory ---- */
 
 /*
- * GB/s that one core reads.  Server cores reach 10 to 25 from their own node; 5 is half of what
- * the slowest do (the build machine writes 7.8).  Of another node's memory the firmware's
- * distances promise 10 / distance; half of that is allowed for.
+ * GB/s that one core reads.  Server cores reach 10 to 25 from their own node; 5 is half of the
+ * slowest (the build machine writes 7.8).  For another node's memory the firmware's distances
+ * promise 10 / distance; half of that is enough.
  */
 #define LEAST_GB_S 5
 
@@ -111,9 +111,9 @@ void judge_bandwidth(struct finding *f, const struct judge_place *p, double gb_s
 /* ---- a device ---- */
 
 /*
- * One small job, there and back: a launch takes 4 to 6 us, to wait for it 3 (measured by others on
- * a H100), and the way through quoitd and its device's process is not to take more than half of
- * that again.  Twice as much is allowed for.
+ * One small job, there and back.  A launch takes 4 to 6 us, and waiting for it 3 (measured by
+ * others on an H100); the way through quoitd and its device's process should take at most half of
+ * that in addition.  Twice as much is allowed.
  */
 #define LAUNCH_US 30
 
@@ -135,7 +135,7 @@ void judge_launch(struct finding *f, bool is_soft, double us)
 			     "sudo nvidia-smi -pm 1");
 }
 
-/* PCIe carries about 85 % of its raw rate; 70 % is what a healthy link gives at the least. */
+/* PCIe carries about 85 % of its raw rate; a healthy link gives at least 70 %. */
 void judge_transfer(struct finding *f, bool is_soft, const char *way, double gb_s, double link_gb_s)
 {
 	double expected = 0.7 * link_gb_s;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_memory.c - what locked memory, huge pages and NUMA balancing mean for Quoit */
+/* judge_memory.c - judge locked memory, huge pages and NUMA balancing */
 #include <stdio.h>
 #include <string.h>
 
 #include "format.h"
 #include "judge.h"
 
-/* What systemd gives a unit that asks for nothing; the rings fit, pinned regions do not. */
+/* systemd's default for a unit; rings fit into it, pinned regions do not. */
 #define DEFAULT_MEMLOCK (UINT64_C(8) << 20)
 
 void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
@@ -47,8 +47,8 @@ void judge_memlock(struct finding *f, const struct subject *s, const char *unit)
 }
 
 /*
- * quoitd takes huge pages as it goes, and none of those that were set aside.  Those that somebody
- * uses or has reserved do their service.
+ * quoitd uses transparent huge pages, and never reserved ones.  Reserved pages that a program uses
+ * or has claimed are not wasted.
  */
 void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t spare, uint64_t page_bytes,
 		      uint64_t machine_bytes)
@@ -73,7 +73,7 @@ void judge_huge_pages(struct finding *f, uint64_t pages, uint64_t spare, uint64_
 	}
 }
 
-/* The rule for memfds (Documentation/admin-guide/mm/transhuge.rst); quoitd asks by madvise. */
+/* The setting for memfds (Documentation/admin-guide/mm/transhuge.rst); quoitd asks by madvise. */
 void judge_shmem(struct finding *f, const char *all, const char *of_2m)
 {
 	const char *holds = of_2m && *of_2m && strcmp(of_2m, "inherit") != 0 ? of_2m : all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* judge_nvidia.c - what an NVIDIA driver, its files and MPS mean for Quoit */
+/* judge_nvidia.c - judge an NVIDIA driver, its files and MPS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 #include "judge.h"
 
 /*
- * What the runtime in quoit-cuda.so asks of the driver by its major version (CUDA's release notes,
- * minor version compatibility): 525 for CUDA 12, the oldest that Quoit is built with, 580 for 13.
+ * The least major version of the driver that the runtime in quoit-cuda.so needs (CUDA's release
+ * notes, minor version compatibility): 525 for CUDA 12, the oldest that Quoit is built with, 580
+ * for 13.
  */
 #define LEAST_DRIVER  525
 #define LATEST_DRIVER 580
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  ...": the word like 570.86. */
+/* Find the word like 570.86 in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  ...". */
 static unsigned find_version(const char *line, char *ret, size_t size)
 {
 	for (const char *at = line; *at; at += strspn(at, " \t")) {
@@ -83,7 +84,7 @@ void judge_driver(struct finding *f, unsigned gpus, const char *module, const ch
 	}
 }
 
-/* A container sees the driver of the machine, and those files that it was given. */
+/* A container sees the machine's driver, but only the files that it was given. */
 void judge_no_device_files(struct finding *f)
 {
 	finding_say(f, LEVEL_NOTE,
@@ -95,8 +96,8 @@ void judge_no_device_files(struct finding *f)
 }
 
 /*
- * nvidia-modprobe makes a file by its minor number: a GPU's is its own, that of /dev/nvidiactl 255.
- * With -u it makes those of nvidia-uvm instead.
+ * nvidia-modprobe makes a file by its minor number: a GPU's own, or 255 for /dev/nvidiactl.  With
+ * -u it makes the files of nvidia-uvm instead.
  */
 static const char *making(const char *path, char option[16])
 {
@@ -142,8 +143,10 @@ void judge_device_file(struct finding *f, const struct judge_file *file, const s
 	}
 }
 
-/* The width is that of the slot at all times; the rate of an idle link is lowered, and says
- * nothing. */
+/*
+ * The width is that of the slot at all times.  The rate is not judged, since an idle link lowers
+ * it.
+ */
 void judge_link(struct finding *f, const char *address, unsigned lanes, unsigned most_lanes)
 {
 	finding_number(f, lanes);

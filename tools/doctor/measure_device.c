@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure_device.c - what a small job on a device takes, and copies from and to it */
+/* measure_device.c - measure a small job on a device, and copies from and to it */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define COPY_BYTES  (UINT64_C(64) << 20)
 #define HOST_BYTES  (UINT64_C(32) << 20)
-#define PATIENCE_MS 30000 /* --gpu-ms of quoitd: then it ends the device's process */
+#define PATIENCE_MS 30000 /* quoitd's --gpu-ms, after which it ends the device's process */
 #define JOBS        200u
 #define WARM        20u
 #define COPIES      4u
@@ -52,7 +52,7 @@ static int time_jobs(struct quoit_ring *q, double *ret_us)
 	return 0;
 }
 
-/* The first copy pays for the registration of its memory; the fastest of the others counts. */
+/* The first copy also registers its memory; of the others, the fastest counts. */
 static int time_copies(struct quoit_ring *q, struct quoit_sqe copy, double *ret_gb_s)
 {
 	double seconds, best = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure_hop.c - one way through a ring between two CPUs */
+/* measure_hop.c - measure one way through a ring between two CPUs */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,21 +13,21 @@
 #define SLOTS   256u
 #define ROUNDS  21
 #define TRIPS   2000u
-#define ROUND_S 0.02 /* where a trip takes long, a round has fewer */
+#define ROUND_S 0.02 /* a round ends after this time, with fewer trips if they are slow */
 #define STOP    UINT64_MAX
 #define SPINS   4096u /* between two looks at the clock */
 
-/* Tails alone, each on a line of its own; requests are as large as Quoit's. */
+/* Only the ring's tails, each on a line of its own; requests are as large as Quoit's. */
 struct hop {
 	_Alignas(LINE) uint64_t request_tail;
 	_Alignas(LINE) uint64_t reply_tail;
 	_Alignas(LINE) uint64_t request[SLOTS][8];
-	double until; /* both give up then */
+	double until; /* both threads give up at this time */
 	double round_ns[ROUNDS];
 	bool late;
 };
 
-/* STOP: it is too late; the other CPU may not run its thread at all. */
+/* STOP: the time is over; the other CPU may not run its thread at all. */
 static uint64_t await_change(const uint64_t *word, uint64_t old, double until)
 {
 	uint64_t value;
@@ -49,7 +49,7 @@ static void answer(void *arg)
 
 	while ((tail = await_change(&h->request_tail, tail, h->until)) != STOP) {
 		sum += h->request[tail % SLOTS][0];
-		/* The sum is always that of 1 to tail: whoever reads it has read the request. */
+		/* The sum is always that of 1 to tail, which proves that the request was read. */
 		__atomic_store_n(&h->reply_tail, sum == tail * (tail + 1) / 2 ? tail : STOP - 1,
 				 __ATOMIC_RELEASE);
 	}
@@ -63,7 +63,7 @@ static uint64_t one_trip(struct hop *h, uint64_t tail)
 	return await_change(&h->reply_tail, tail - 1, h->until);
 }
 
-/* False: an answer is too late. */
+/* False: an answer came too late. */
 static bool ask_for_a_round(struct hop *h, uint64_t *tail, double *ret_ns)
 {
 	double start = bench_now(), now = start;
@@ -115,7 +115,7 @@ int measure_hop(unsigned from, unsigned to, double *ret_ns)
 	ended = measure_join(asker);
 	ended = measure_join(answerer) && ended;
 	if (!ended)
-		return -ETIMEDOUT; /* and `h` stays theirs */
+		return -ETIMEDOUT; /* the threads may still use `h` */
 	if (!err && h->late)
 		err = -ETIMEDOUT;
 	if (!err) {

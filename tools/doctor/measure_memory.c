@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure_memory.c - how fast a core reads a node's memory */
+/* measure_memory.c - measure how fast a core reads a node's memory */
 #include <errno.h>
 #include <numa.h>
 #include <numaif.h>
@@ -10,10 +10,10 @@
 #include "bench.h"
 #include "measure.h"
 
-/* More than a core's last-level cache, and little enough to be taken for a moment. */
+/* More than a core's last-level cache, and little enough to allocate for a moment. */
 #define MOST_BYTES  (UINT64_C(256) << 20)
 #define LEAST_BYTES (UINT64_C(32) << 20)
-#define PART        4 /* of what is free, no more than this */
+#define PART        4 /* at most this part of the free memory is used */
 #define READ_S      0.1
 #define MOST_NODES  1024
 
@@ -71,11 +71,11 @@ void measure_memory_close(struct measure_memory *m)
 struct reading {
 	const uint64_t *words;
 	size_t count;
-	uint64_t sum; /* so that it is not left out */
+	uint64_t sum; /* keeps the compiler from leaving the reads out */
 	double gb_s;
 };
 
-/* Eight sums: one alone would wait for its own addition. */
+/* Eight sums: a single one would wait for its own addition. */
 static uint64_t sum_of(const uint64_t *words, size_t count)
 {
 	uint64_t sum[8] = {0};
@@ -86,7 +86,7 @@ static uint64_t sum_of(const uint64_t *words, size_t count)
 	return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
 }
 
-/* The fastest pass counts: what others do at that time is not the memory's fault. */
+/* The fastest pass counts: other programs may slow a pass down. */
 static void read_passes(void *arg)
 {
 	struct reading *r = arg;
@@ -115,7 +115,7 @@ int measure_memory_read(struct measure_memory *m, unsigned cpu, double *ret_gb_s
 	*r = (struct reading){.words = m->map, .count = m->bytes / sizeof(uint64_t)};
 	err = measure_start(cpu, read_passes, r, &thread);
 	if (!measure_join(thread)) {
-		m->map = MAP_FAILED; /* its, as `r` is */
+		m->map = MAP_FAILED; /* the thread may still use it, as it may `r` */
 		return -ETIMEDOUT;
 	}
 	*ret_gb_s = r->gb_s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure_thread.c - a thread on one CPU */
+/* measure_thread.c - run a thread on one CPU */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 #include "measure.h"
 
-#define JOIN_S 3 /* later than MEASURE_MOST_S, so that who runs at all has ended */
+#define JOIN_S 3 /* longer than MEASURE_MOST_S, so that each thread that runs has ended */
 
 struct thread {
 	pthread_t id;

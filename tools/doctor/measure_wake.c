@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure_wake.c - from the system call that wakes a thread until it runs */
+/* measure_wake.c - measure the time from the system call that wakes a thread until it runs */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ static void call_once(struct wake *w, double now)
 	(void)syscall(SYS_futex, &w->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* False: it is too late; the other CPU may not run its thread at all. */
+/* False: the time is over; the other CPU may not run its thread at all. */
 static bool await_woken(const struct wake *w, double until)
 {
 	for (unsigned spins = 1; __atomic_load_n(&w->woken, __ATOMIC_ACQUIRE) != w->samples;
@@ -100,7 +100,7 @@ int measure_wake(unsigned from, unsigned to, double *ret_median, double *ret_p99
 	ended = measure_join(caller);
 	ended = measure_join(sleeper) && ended;
 	if (!ended)
-		return -ETIMEDOUT; /* and `w` stays theirs */
+		return -ETIMEDOUT; /* the threads may still use `w` */
 	if (!err && w->late)
 		err = -ETIMEDOUT;
 	if (!err) {

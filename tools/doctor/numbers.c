@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtoul() would take a sign and blanks before the digits. */
+/* Digits only: strtoul() would accept a sign and blanks before them. */
 static bool read_number(const char **text, unsigned long *ret)
 {
 	char *end;

@@ -13,21 +13,21 @@ struct numbers {
 	uint64_t bits[NUMBERS_MOST / 64];
 };
 
-/* A list; an empty one has none.  False: it is no list, or has a number that is too large. */
+/* Parse a list, which may be empty.  False: it is not a list, or a number is too large. */
 bool numbers_parse(const char *list, struct numbers *ret);
 
 bool numbers_has(const struct numbers *n, unsigned number);
 void numbers_put(struct numbers *n, unsigned number);
 unsigned numbers_count(const struct numbers *n);
 
-/* The first that is not less than `from`, or -1: for (i = numbers_next(n, 0); i >= 0; ...). */
+/* The first number not less than `from`, or -1: for (i = numbers_next(n, 0); i >= 0; ...). */
 int numbers_next(const struct numbers *n, unsigned from);
 
 struct numbers numbers_either(const struct numbers *a, const struct numbers *b);
 struct numbers numbers_both(const struct numbers *a, const struct numbers *b);
 struct numbers numbers_without(const struct numbers *a, const struct numbers *b);
 
-/* As a list; "none" where there is none.  One that is too long ends with "...". */
+/* Print as a list; "none" if it is empty.  A list that is too long ends with "...". */
 void numbers_print(const struct numbers *n, char *ret, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pci.c - NVIDIA's GPUs on PCI, as /sys has them */
+/* pci.c - find NVIDIA's GPUs on PCI in /sys */
 #include "pci.h"
 
 #include <dirent.h>
@@ -40,7 +40,9 @@ static unsigned lanes(int root, const char *address, const char *name)
 	return tree_number(root, &n, DEVICES "/%s/%s", address, name) && n <= 64 ? (unsigned)n : 0;
 }
 
-/* "16.0 GT/s PCIe": a transfer is a bit of a lane; of ten two are overhead up to 5 GT/s. */
+/*
+ * "16.0 GT/s PCIe": a transfer is one bit on one lane.  Up to 5 GT/s two of ten bits are overhead.
+ */
 static double rate_of_lane(int root, const char *address)
 {
 	char line[64];

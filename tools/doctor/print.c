@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print.c - what was found, as lines for people or as JSON */
+/* print.c - print findings as lines for people or as JSON */
 #include "print.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ void findings_print(const struct findings *f, bool off_only)
 
 /* ---- JSON ---- */
 
-/* Null where there is none: an empty text says nothing. */
+/* Null for an empty text. */
 static json_t *text_json(const char *text)
 {
 	char escaped[ESCAPED_BYTES];
@@ -84,7 +84,7 @@ bool findings_print_json(const struct findings *f, bool off_only)
 			whole &= !json_array_append_new(list, finding_json(&f->list[i]));
 	if (!whole) {
 		json_decref(list);
-		list = NULL; /* it is said that there was no memory */
+		list = NULL; /* then the message about missing memory follows */
 	}
 	return format_json_print(list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* print.h - what was found, as lines for people or as JSON */
+/* print.h - print findings as lines for people or as JSON */
 #ifndef QUOIT_TOOLS_DOCTOR_PRINT_H
 #define QUOIT_TOOLS_DOCTOR_PRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "finding.h"
 
-/* off_only: warnings and failures alone, and no sum. */
+/* off_only: print only warnings and failures, and no summary. */
 void findings_print(const struct findings *f, bool off_only);
 
 /* False: out of memory. */

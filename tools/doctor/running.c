@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* running.c - the quoitd at a socket: is there one, does it live, does it answer, what it found */
+/* running.c - look at the quoitd of a socket: does it live, does it answer, what it found */
 #include "running.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void take_totals(struct running *r, const struct counters_totals *t)
 			numbers_put(&r->reactors, (unsigned)t->reactor[i].cpu);
 }
 
-/* Does the one that wrote these files live? */
+/* Does the quoitd that wrote these files live? */
 static bool look_at_files(struct running *r)
 {
 	int directory = runtime_open_directory(r->socket);
@@ -66,17 +66,18 @@ static bool look_at_files(struct running *r)
 
 /* ---- its answer ---- */
 
-/* Sessions are counted from 1: to end number 0 ends nobody, and any answer will do. */
+/* Ask to end session 0.  Sessions are counted from 1, so this ends none, and any answer will do. */
 static int ask(int fd, struct quoit_ctl *ret)
 {
 	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_KILL, .seq = 1};
 	ssize_t n;
 
-	/* Whoever refuses us has said so, and hung up, before we could ask. */
+	/* A quoitd that refuses us has sent its reason and hung up before we ask. */
 	if (send(fd, &m, sizeof m, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		return -errno;
 	n = recv(fd, ret, sizeof *ret, 0);
-	if (n < 0 && errno == ECONNRESET) /* of a question left unread; last words come next */
+	/* the error is about our unread request; quoitd's last message comes next */
+	if (n < 0 && errno == ECONNRESET)
 		n = recv(fd, ret, sizeof *ret, 0);
 	if (n < 0)
 		return -errno;
@@ -113,7 +114,7 @@ static void look_once(const char *socket, struct running *ret)
 		close(fd);
 	} else if (fd == -EACCES || fd == -EPERM) {
 		ret->state = RUNNING_FORBIDDEN;
-	} else if (fd == -EPROTOTYPE) { /* a socket of another kind, and somebody has it */
+	} else if (fd == -EPROTOTYPE) { /* another process has a socket of another kind there */
 		ret->state = RUNNING_STRANGE;
 	} else if (lives || fd == -EAGAIN) {
 		ret->state = RUNNING_SILENT;
@@ -122,7 +123,7 @@ static void look_once(const char *socket, struct running *ret)
 	}
 }
 
-/* On a busy machine it may answer late, and one that is about to start or end not at once. */
+/* quoitd may answer late on a busy machine, or while it starts or ends. */
 void running_look(const char *socket, struct running *ret)
 {
 	const struct timespec pause = {.tv_nsec = 200000000};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.c - for whom the machine is looked at: the quoitd that runs, or one started from here */
+/*
+ * subject.c - the process that the machine is examined for: the running quoitd, or one started from
+ * here
+ */
 #include "subject.h"
 
 #include <stdio.h>
@@ -26,7 +29,7 @@ static bool list_of(const char *status, const char *name, struct numbers *ret)
 	return numbers_parse(list, ret);
 }
 
-/* "Uid:  real effective ...": the second is what counts. */
+/* Parse "Uid:  real effective ...": the second number counts. */
 static bool effective(const char *status, const char *name, uint32_t *ret)
 {
 	const char *field = tree_field(status, name);
@@ -56,7 +59,7 @@ static uint64_t hexadecimal(const char *status, const char *name)
 	return field ? strtoull(field, NULL, 16) : 0;
 }
 
-/* Is it in a user namespace with some of the users?  The first one has all of them. */
+/* Is it in a user namespace with only some users?  The initial namespace has all. */
 static bool has_namespace(int root, const struct subject *s)
 {
 	unsigned inside, outside, count;
@@ -93,7 +96,7 @@ static bool parse_limit(const char *word, size_t length, uint64_t *ret)
 	return !strcmp(text, "unlimited") || tree_parse_number(text, ret);
 }
 
-/* A line's soft limit, or its hard one behind it. */
+/* Find a line's soft limit, or the hard one behind it. */
 static bool limit_of(const char *limits, const char *name, bool hard, uint64_t *ret)
 {
 	const char *field = tree_field(limits, name);
@@ -130,7 +133,7 @@ void subject_read(int root, uint32_t pid, struct subject *ret)
 	read_limits(root, ret);
 }
 
-/* ---- what it may ---- */
+/* ---- permissions ---- */
 
 bool subject_is_in_group(const struct subject *s, uint64_t gid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - files of /proc, /sys and /dev, below any folder that stands for the root */
+/* tree.c - read files of /proc, /sys and /dev below any folder that stands for the root */
 #include "tree.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int64_t read_all(int fd, char *ret, size_t size)
 	return n < 0 ? -errno : (int64_t)used;
 }
 
-/* O_NONBLOCK: a FIFO in its place must not hold us up. */
+/* O_NONBLOCK, so that a FIFO in the file's place cannot hold us up. */
 static int64_t read_path(int root, char *ret, size_t size, const char *path)
 {
 	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

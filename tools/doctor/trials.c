@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trials.c - what quoitd uses of the kernel, tried in this process */
+/* trials.c - try the kernel's features that quoitd uses, in this process */
 #include "trials.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static void *make_page(size_t *ret_bytes)
 	return mmap(NULL, *ret_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Not by mlock(), which does nothing with a sanitizer. */
+/* Not by mlock(), which does nothing under a sanitizer. */
 static int try_memlock(void)
 {
 	size_t bytes;
@@ -103,7 +103,7 @@ static int try_memlock(void)
 	return err;
 }
 
-/* To the nodes that we may use anyway. */
+/* Bind to the nodes that we may use anyway. */
 static int try_mbind(void)
 {
 	unsigned long nodes[MOST_NODES / (8 * sizeof(long))] = {0};
@@ -120,7 +120,10 @@ static int try_mbind(void)
 	return err;
 }
 
-/* Not whether a page is missing is seen: only whether we would be told (UFFD_FEATURE_SIGBUS). */
+/*
+ * Tests only whether the kernel would tell us of a missing page (UFFD_FEATURE_SIGBUS), without a
+ * fault.
+ */
 static int try_userfaultfd(void)
 {
 	struct uffdio_api api = {.api = UFFD_API,

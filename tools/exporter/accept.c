@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accept.c - what somebody takes, by the list of a request's header */
+/* accept.c - find out from a request's header what its sender accepts */
 #include "exporter/accept.h"
 
 #include <stddef.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Is a word of so many letters this one, in whatever case? */
+/* Is the word of this length equal to the other one, ignoring case? */
 static bool is_word(const char *word, size_t length, const char *other)
 {
 	return length == strlen(other) && !strncasecmp(word, other, length);
 }
 
-/* One element of the list, up to `end`: the word, and not with a weight of zero. */
+/* Is one element of the list, up to `end`, the word, with a weight other than zero? */
 static bool takes(const char *element, const char *end, const char *word)
 {
 	size_t length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - what the exporter answers to a request */
+/* answer.c - answer requests to the exporter */
 #include "exporter/answer.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@
 
 static const char index_text[] = "quoit exporter: the metrics of quoitd are at /metrics\n";
 
-/* It does not say which: what was asked for is a stranger's text. */
+/* It does not repeat the host's name, which is a stranger's text. */
 static const char wrong_host[] =
 	"quoit exporter: this request's Host is not served: allowed are an address in numbers, "
 	"localhost, this machine's name, and the names of --host=NAME,...\n";
 
 /* ---- responses ---- */
 
-/* One connection, one request: what it costs us ends with the answer. */
+/* One request for each connection, so that its cost to us ends with the answer. */
 static struct MHD_Response *describe(struct MHD_Response *r, const char *type)
 {
 	if (r && mhd.add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
@@ -52,7 +52,9 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
 	return done;
 }
 
-/* What cannot be read is no metrics: the scrape fails, and says why. */
+/*
+ * If the counters cannot be read, there are no metrics: the scrape fails, and the answer says why.
+ */
 static enum MHD_Result send_failure(struct MHD_Connection *connection, int err)
 {
 	char text[160];
@@ -72,13 +74,13 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* A text that is still to be sent to some. */
+/* A text that is still being sent to some clients. */
 struct held {
 	struct answer_text *of;
 	char *text;
 };
 
-/* Nobody is to get it any more. */
+/* Called when the last client has the text. */
 static void let_go(void *arg)
 {
 	struct held *h = arg;
@@ -95,7 +97,7 @@ static void forget(struct answer_text *t)
 	t->response = NULL;
 }
 
-/* What else a cache between us and who asks has to know. */
+/* Add the headers that a cache on the way needs. */
 static struct MHD_Response *describe_form(struct MHD_Response *r, unsigned form)
 {
 	r = describe(r, exposition_content_type(form & ANSWER_OPENMETRICS));
@@ -130,7 +132,7 @@ static int hold(struct answer_text *t, char *text, size_t size, unsigned form)
 	return t->response ? 0 : -ENOMEM;
 }
 
-/* 0 or -errno: then there is none. */
+/* Make the text.  0; -errno: there is none. */
 static int make(struct answer_text *t, struct collect *c, unsigned form)
 {
 	size_t size = 0;
@@ -149,7 +151,10 @@ static int make(struct answer_text *t, struct collect *c, unsigned form)
 	return hold(t, text, size, form);
 }
 
-/* An old one is better than as many as there are who read slowly: those are ended soon. */
+/*
+ * If many clients read slowly, they all get the old text, since each new one takes memory; slow
+ * connections end soon.
+ */
 static bool is_fresh(const struct answer_text *t)
 {
 	return t->response && (now_ms() - t->made_ms < ANSWER_FRESH_MS || t->held >= ANSWER_TEXTS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.c - the metrics of a quoitd, read from its counter files at this moment */
+/* collect.c - read the metrics of a quoitd from its present counter files */
 #include "exporter/collect.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "runtime.h"
 #include "sessions.h"
 
-#define CLOCK_STEP_NS 500000000 /* further apart than two readings of two clocks ever are */
+#define CLOCK_STEP_NS 500000000 /* two readings of two clocks are never so far apart */
 
 /* ---- one reading ---- */
 
 struct reading {
-	struct sessions sessions; /* without --sessions and --users, the totals alone */
-	bool found;               /* false: there is no quoitd, and nothing of it is filled in */
+	struct sessions sessions; /* without --sessions and --users, only the totals */
+	bool found;               /* false: there is no quoitd, and no figure is filled in */
 	enum daemon_state state;
 	int directory;
 };
@@ -37,7 +37,7 @@ static int read_files(const struct collect *c, struct reading *r)
 	return counters_read_totals(r->directory, &r->sessions.totals);
 }
 
-/* A quoitd that ends takes its files along; a service's directory goes with it. */
+/* A quoitd that ends removes its files; a service's directory goes with it. */
 static int open_reading(const struct collect *c, struct reading *r)
 {
 	int err = r->directory = runtime_open_directory(c->socket);
@@ -58,9 +58,9 @@ static void close_reading(struct reading *r)
 		close(r->directory);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
-/* A scrape every second would otherwise fill the log with one line. */
+/* Say each state once: a scrape every second would otherwise fill the log with one line. */
 static void say(struct collect *c, const struct reading *r, int err)
 {
 	const struct counters_totals *t = &r->sessions.totals;
@@ -154,7 +154,10 @@ static void write_build(struct exposition *e)
 	exposition_count(e, version, 1);
 }
 
-/* The wall clock's steps are followed, but a start that trembles would look like many starts. */
+/*
+ * Follow steps of the wall clock, but not its jitter: a start time that varies would look like many
+ * starts.
+ */
 static int64_t clock_offset(struct collect *c)
 {
 	struct timespec wall;
@@ -177,13 +180,13 @@ static void write_start(struct exposition *e, struct collect *c, uint64_t starte
 	exposition_real(e, no_labels, ((double)clock_offset(c) + (double)started_ns) / 1e9);
 }
 
-/* Where something runs, as labels. */
+/* A place as labels. */
 struct place {
 	char reactor[12], cpu[12], node[12];
 	struct exposition_label labels[5];
 };
 
-/* reactor -1: a core.  A node that is not known is no label. */
+/* reactor -1: a core.  A node that is not known has no label. */
 static void find_place(struct place *p, int reactor, int32_t cpu, int32_t node,
 		       const struct exposition_label *own)
 {
@@ -219,7 +222,7 @@ static void write_totals(struct exposition *e, const struct counters_totals *t)
 
 /* ---- all ---- */
 
-/* Users, and sessions one by one, where that is asked for; 0 or -ENOMEM. */
+/* Write users and single sessions, if the options ask for them; 0 or -ENOMEM. */
 static int write_sessions(struct exposition *e, struct collect *c, const struct reading *r)
 {
 	int err = 0;
@@ -234,7 +237,7 @@ static int write_sessions(struct exposition *e, struct collect *c, const struct 
 	return err;
 }
 
-/* What is in a reading; 0 or -ENOMEM. */
+/* Write a reading; 0 or -ENOMEM. */
 static int write_reading(struct exposition *e, struct collect *c, const struct reading *r)
 {
 	int err = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collect.h - the metrics of a quoitd, read from its counter files at this moment.
+ * collect.h - read the metrics of a quoitd from its present counter files.
  *
- * Kept between two times is what was said on stderr, where the wall clock was, and, for users and
- * the order of sessions, what these had done.
+ * Three things are kept between two scrapes: the last message on stderr, the offset of the wall
+ * clock, and, for users and for the order of sessions, the counters of the last reading.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_H
@@ -14,35 +14,35 @@
 
 #include <quoit/socket.h>
 
-/* So many sessions, the busiest, are told one by one; the others are counted. */
-#define COLLECT_SESSIONS      16  /* unless told otherwise, */
-#define COLLECT_MOST_SESSIONS 256 /* and so many at most */
+/* Only the busiest sessions have series of their own; the others are counted. */
+#define COLLECT_SESSIONS      16  /* default number */
+#define COLLECT_MOST_SESSIONS 256 /* largest number */
 
 struct user_sums;
 
-/* All zero but the first ones. */
+/* Initialise the members up to `whole`, and the rest with zeros. */
 struct collect {
 	char socket[QUOIT_SOCKET_BYTES];
-	bool sessions; /* those that may be read, one by one: */
-	unsigned most; /* so many; 0: COLLECT_SESSIONS */
-	bool users;    /* their users, each in a line */
-	bool whole;    /* users have all that their sessions have done: nothing is read again */
+	bool sessions; /* series for single sessions that we may read */
+	unsigned most; /* how many sessions; 0: COLLECT_SESSIONS */
+	bool users;    /* series for each user of these sessions */
+	bool whole; /* users start with all that their sessions have done, for a single reading */
 
-	struct user_sums *known; /* of the readings before */
+	struct user_sums *known; /* from the readings before */
 
 	int64_t clock_ns;  /* CLOCK_REALTIME less CLOCK_BOOTTIME */
-	uint32_t compared; /* PID of the quoitd whose version was compared last */
-	int said;          /* what stderr was told last: enum daemon_state, or -errno */
+	uint32_t compared; /* PID of the quoitd that was compared last, by its version */
+	int said;          /* the last message on stderr: enum daemon_state, or -errno */
 };
 
 /*
- * Write them.  0, also without a quoitd: then there are its last figures, or none, and quoit_up is
- * 0.  -errno: its counter files cannot be read, and what was written is of no use.  What is wrong
- * is said on stderr, once.
+ * Write the metrics.  Returns 0, also without a quoitd: then it writes quoitd's last figures, or
+ * none, and quoit_up is 0.  -errno: the counter files cannot be read, and the text is unusable.
+ * Each problem is said on stderr once.
  */
 int collect_write(struct collect *c, FILE *out, bool openmetrics);
 
-/* What is kept. */
+/* Free the kept readings. */
 void collect_free(struct collect *c);
 
 #endif

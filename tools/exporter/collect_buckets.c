@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_buckets.c - a histogram of quoitd's as one of Prometheus' */
+/* collect_buckets.c - convert a histogram of quoitd's into Prometheus' form */
 #include "exporter/collect_buckets.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define LEAST_NS 1e1
 #define DECADES  10
 
-/* Of each power of ten; those that follow each other are at most 1.28 apart, or 2.5. */
+/* Bounds in each power of ten; neighbours are at most 1.28 apart, or 2.5. */
 static const double fine[] = {1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8};
 static const double coarse[] = {1, 2, 5};
 
@@ -20,7 +20,7 @@ static const double coarse[] = {1, 2, 5};
 #define MOST_BOUNDS (DECADES * FINE + 1)
 #define LE_BYTES    16
 
-/* As readers of OpenMetrics want numbers: "1e-06", "1.0". */
+/* Write a number as OpenMetrics wants it: "1e-06", "1.0". */
 static void write_bound(double ns, char ret[LE_BYTES])
 {
 	snprintf(ret, LE_BYTES, "%.4g", ns / 1e9);
@@ -41,7 +41,7 @@ static unsigned make_bounds(enum collect_bounds which, double ret[MOST_BOUNDS])
 	return n;
 }
 
-/* A bucket on both sides of a bound is where its larger part is. */
+/* A bucket that contains a bound counts for the side that has its larger part. */
 void collect_buckets(struct exposition *e, const struct exposition_label *labels,
 		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns,
 		     enum collect_bounds which)

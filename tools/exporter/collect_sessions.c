@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_sessions.c - the metrics of sessions, one by one */
+/* collect_sessions.c - write the metrics of single sessions */
 #include "exporter/collect_sessions.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "format.h"
 #include "legs.h"
 
-/* ---- which ---- */
+/* ---- choice ---- */
 
 struct candidate {
 	const struct session_row *row;
@@ -21,9 +21,9 @@ struct candidate {
 
 struct choice {
 	struct candidate *list; /* the busiest first */
-	size_t count;           /* of these, so many are told, */
-	uint64_t left_out;      /* and so many are not */
-	struct legs legs;       /* of one of them after the other */
+	size_t count;           /* how many of these are exported */
+	uint64_t left_out;      /* how many are not */
+	struct legs legs;       /* the legs of one session at a time */
 };
 
 static int by_busy(const void *a, const void *b)
@@ -36,7 +36,7 @@ static int by_busy(const void *a, const void *b)
 			       (x->row->s.session < y->row->s.session);
 }
 
-/* Those of this quoitd that are open; it may have found the files of one before. */
+/* Choose open sessions of this quoitd; files of a former quoitd may still be there. */
 static void choose(struct choice *c, const struct sessions *s, const struct user_sums *known,
 		   unsigned most)
 {
@@ -79,7 +79,7 @@ struct identity {
 	struct exposition_label labels[6];
 };
 
-/* A name may be any bytes, and a text with bytes that are no UTF-8 is thrown away whole. */
+/* A name may have any bytes, but readers reject a whole text that is not UTF-8. */
 static void identify(struct identity *id, const struct counters_session *s,
 		     struct exposition_label own)
 {
@@ -110,7 +110,7 @@ static void write_counters(struct exposition *e, const struct choice *c)
 
 /* ---- its legs ---- */
 
-/* One before may have left a file of the same number. */
+/* A former quoitd may have left a file with the same number. */
 static bool are_of(const struct legs *l, const struct counters_totals *t)
 {
 	return l->daemon_pid == t->origin.daemon_pid && l->started_ns >= t->origin.started_ns;

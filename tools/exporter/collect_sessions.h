@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_sessions.h - the metrics of sessions, one by one; private to collect.c */
+/* collect_sessions.h - write the metrics of single sessions; private to collect.c */
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_SESSIONS_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_SESSIONS_H
 
@@ -8,8 +8,8 @@
 #include "user_sums.h"
 
 /*
- * The busiest of them, `most` at most.  0 or -ENOMEM.  directory: where they were read.  known:
- * this reading is in it.
+ * Write the busiest sessions, at most `most`.  0 or -ENOMEM.  directory: where they were read.
+ * known: sums that include this reading.
  */
 int collect_sessions(struct exposition *e, const struct sessions *s, int directory,
 		     const struct user_sums *known, unsigned most);

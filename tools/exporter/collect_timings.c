@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_timings.c - the metrics of quoitd's histograms and operations */
+/* collect_timings.c - write the metrics of quoitd's histograms and operations */
 #include "exporter/collect_timings.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
 
 /* ---- histograms ---- */
 
-/* Those with this label, if there are any. */
+/* Write the sum of the histograms with this label, if there are any. */
 static void write_sum(struct exposition *e, const struct timings *t, uint32_t of, uint32_t number,
 		      const char *label, const struct exposition_label *labels)
 {
@@ -27,7 +27,7 @@ static void write_sum(struct exposition *e, const struct timings *t, uint32_t of
 		collect_buckets(e, labels, count, t->tick_ns, COLLECT_COARSE);
 }
 
-/* What clients say of times is in no totals: those are always empty. */
+/* The totals have no times that only clients know: these histograms are always empty. */
 static bool is_told_by_clients(unsigned leg)
 {
 	return leg == QUOIT_LEG_SUBMIT || leg == QUOIT_LEG_REAP;
@@ -49,7 +49,10 @@ static void write_legs(struct exposition *e, const struct timings *t, uint32_t o
 		}
 }
 
-/* The last one that the file has histograms of, and one more: of so many, they are looked up. */
+/*
+ * One more than the last device with histograms in the file; only devices up to there are looked
+ * up.
+ */
 static uint32_t end_of_devices(const struct timings *t)
 {
 	uint32_t end = 1;
@@ -80,7 +83,7 @@ static void write_cores(struct exposition *e, const struct timings *t,
 	}
 }
 
-/* What `quoit stat` has its percentiles of. */
+/* Write the histograms from which `quoit stat` has its percentiles. */
 static void write_jobs(struct exposition *e, const struct timings *t, uint32_t reactors)
 {
 	uint64_t all[QUOIT_LEG_BUCKETS] = {0}, one[QUOIT_LEG_BUCKETS];
@@ -144,10 +147,10 @@ struct operation {
 	struct quoit_operation_totals done;
 };
 
-/* Those that were done, one row a name; how many. */
+/* Find the operations that were used, one row for each name; returns their number. */
 static unsigned find_operations(const struct timings *t, struct operation ret[QUOIT_OP_NR])
 {
-	struct operation none = {.name = "none"}; /* all numbers that are no operation */
+	struct operation none = {.name = "none"}; /* all numbers that are not an operation */
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
@@ -169,7 +172,10 @@ static unsigned find_operations(const struct timings *t, struct operation ret[QU
 	return count;
 }
 
-/* Each that was timed stands for others; a better guess for rare ones could go down again. */
+/*
+ * Each timed job counts as one.  To scale the sum up to all jobs would be better for rare
+ * operations, but such a sum could fall.
+ */
 static double run_seconds(const struct quoit_operation_totals *o, double tick_ns)
 {
 	return (double)o->ticks * tick_ns / 1e9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_users.c - the metrics of users */
+/* collect_users.c - write the metrics of users */
 #include "exporter/collect_users.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static bool counts(const struct metric *m)
 	return metrics_family(m).type == EXPOSITION_COUNTER;
 }
 
-/* Of one user. */
+/* The labels of one user. */
 struct identity {
 	char uid[12];
 	struct exposition_label labels[3];

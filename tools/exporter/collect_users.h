@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collect_users.h - the metrics of users; private to collect.c */
+/* collect_users.h - write the metrics of users; private to collect.c */
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_USERS_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_USERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exposition.c - metrics as text: OpenMetrics 1.0, or the format that Prometheus had before */
+/* exposition.c - write metrics as text: OpenMetrics 1.0, or Prometheus' older format */
 #include "exposition.h"
 
 #include <inttypes.h>
@@ -12,13 +12,13 @@
 
 /* ---- a family ---- */
 
-/* What a sample's name has behind the family's. */
+/* The end that a sample's name has in addition to the family's name. */
 static const char *suffix_of(enum exposition_type type)
 {
 	return type == EXPOSITION_COUNTER ? "_total" : type == EXPOSITION_INFO ? "_info" : "";
 }
 
-/* The old format knows no info, which is a gauge there. */
+/* The old format has no info type; it uses a gauge. */
 static const char *type_name(enum exposition_type type, bool openmetrics)
 {
 	switch (type) {
@@ -41,7 +41,9 @@ void exposition_family(struct exposition *e, const struct exposition_family *fam
 	e->begun = false;
 }
 
-/* OpenMetrics speaks of the family, the old format of its samples: "_total" is in that name. */
+/*
+ * OpenMetrics' header names the family; the old format's header names the samples, with "_total".
+ */
 static void begin(struct exposition *e)
 {
 	const struct exposition_family *f = &e->family;
@@ -130,7 +132,7 @@ void exposition_end(struct exposition *e)
 		fputs("# EOF\n", e->out);
 }
 
-/* ---- which of the two ---- */
+/* ---- choice of the format ---- */
 
 const char *exposition_content_type(bool openmetrics)
 {

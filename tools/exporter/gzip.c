@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip.c - a text for who takes it compressed */
+/* gzip.c - compress a text for clients that accept that */
 #include "exporter/gzip.h"
 
 #include <errno.h>
@@ -8,7 +8,10 @@
 
 #include <zlib.h>
 
-/* Fast: metrics are so alike that more effort takes three times as long for a quarter less. */
+/*
+ * Fast: metrics are so much alike that more effort takes three times as long and saves only a
+ * quarter.
+ */
 #define LEVEL Z_BEST_SPEED
 
 #define AS_GZIP (MAX_WBITS + 16) /* with gzip's header, not zlib's */

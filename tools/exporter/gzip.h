@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip.h - a text for who takes it compressed */
+/* gzip.h - compress a text for clients that accept that */
 #ifndef QUOIT_TOOLS_EXPORTER_GZIP_H
 #define QUOIT_TOOLS_EXPORTER_GZIP_H
 
 #include <stddef.h>
 
 /*
- * Put the gzip form of *text in its place, to be freed as it was.  0; -ENOMEM: the text is as it
- * was.
+ * Replace *text by its gzip form, which is freed in the same way.  0; -ENOMEM: the text is
+ * unchanged.
  */
 int gzip_replace(char **text, size_t *size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts.c - the names under which the exporter is asked */
+/* hosts.c - check the host name by which the exporter is asked */
 #include "exporter/hosts.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ bool hosts_add(struct hosts *h, const char *name)
 	return true;
 }
 
-/* The name or address without brackets, port and a dot behind it; false: it is none. */
+/* Take the name or address without brackets, port and a trailing dot; false: it is neither. */
 static bool take_apart(const char *host, char ret[LONGEST], bool *ret_is_v6)
 {
 	size_t length;
@@ -55,7 +55,7 @@ bool hosts_has(const struct hosts *h, const char *host)
 
 	if (!host)
 		return true;
-	if (!take_apart(host, name, &is_v6) || !*name) /* we may have no name either */
+	if (!take_apart(host, name, &is_v6) || !*name) /* this machine may have no usable name */
 		return false;
 	if (is_v6)
 		return inet_pton(AF_INET6, name, &address) == 1;

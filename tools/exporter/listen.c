@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listen.c - the address that the exporter listens at */
+/* listen.c - parse and open the address that the exporter listens on */
 #include "exporter/listen.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define LONGEST_ADDRESS 64 /* with an interface's name behind '%' */
 
-/* Its two halves, without brackets; an address with colons has to have them. */
+/* Split it into address, without brackets, and port; an address with colons needs brackets. */
 static bool split(const char *word, char address[LONGEST_ADDRESS], const char **port)
 {
 	const char *colon = strrchr(word, ':');
@@ -58,7 +58,7 @@ int listen_open(struct listen_address *a)
 
 	if (fd < 0)
 		return -errno;
-	/* One that was stopped a moment ago has left connections that wait for stragglers. */
+	/* An exporter that was stopped a moment ago leaves connections in TIME_WAIT. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (bind(fd, address, a->size) == 0 && listen(fd, SOMAXCONN) == 0 &&
 	    getsockname(fd, address, &a->size) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.c - what becomes of each counter */
+/* metrics.c - the table of all counters and their metrics */
 #include "exporter/metrics.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define SESSION(COUNTER) METRIC_OF_SESSION, QUOIT_SESSION_##COUNTER
 #define USER(COUNTER)    METRIC_OF_USER, QUOIT_SESSION_##COUNTER
 
-/* Of one family each, told apart by a label. */
+/* All in one family, with a label for each. */
 #define REFUSED(COUNTER)                                                                           \
 	DAEMON(REFUSED_##COUNTER), METRIC_COUNT, "quoit_refusals",                                 \
 		"Connections, sessions and rings that quoitd has refused."

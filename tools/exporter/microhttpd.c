@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* microhttpd.c - libmicrohttpd, loaded when it is needed */
+/* microhttpd.c - load libmicrohttpd when it is needed */
 #include "exporter/microhttpd.h"
 
 #include <dlfcn.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * microhttpd.h - libmicrohttpd, loaded when it is needed.
+ * microhttpd.h - load libmicrohttpd when it is needed.
  *
- * It brings ten libraries along for TLS, which take every `quoit ps` longer to load than its work
- * does; so nobody but the exporter loads it, and the other commands do without it.
+ * It brings ten libraries along for TLS, and loading these takes longer than the work of `quoit
+ * ps`.  So only the exporter loads it, and the other commands do without it.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_MICROHTTPD_H
 #define QUOIT_TOOLS_EXPORTER_MICROHTTPD_H
 
 #include <microhttpd.h>
 
-/* What is used of it: MHD_NAME. */
+/* The functions of it that we use: MHD_NAME. */
 #define MICROHTTPD(X)                                                                              \
 	X(start_daemon)                                                                            \
 	X(stop_daemon)                                                                             \
@@ -33,7 +33,7 @@ struct microhttpd {
 
 extern struct microhttpd mhd;
 
-/* Fill that in.  NULL, or why the library cannot be had. */
+/* Load the library and fill in its functions.  NULL, or why it cannot be loaded. */
 const char *microhttpd_load(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - the metrics by HTTP: libmicrohttpd in one thread, ours */
+/* server.c - serve the metrics by HTTP: libmicrohttpd in one thread, ours */
 #include "exporter/server.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include "exporter/answer.h"
 #include "exporter/microhttpd.h"
 
-/* It accepts a few at a time before it looks at those that were ended. */
+/* The library accepts some connections before it notices those that we ended. */
 #define SPARE  16
 #define VISITS (SERVER_CONNECTIONS + SPARE)
 
 /* A connection. */
 struct visit {
-	int fd; /* -1: nobody's place */
+	int fd; /* -1: the place is free */
 	uint64_t since_ms;
 	bool asked; /* its request has come, and the answer is under way */
 	bool ended;
@@ -29,7 +29,7 @@ struct server {
 	struct answers answers;
 	struct MHD_Daemon *http;
 	struct visit visits[VISITS];
-	unsigned count; /* of them that are not ended */
+	unsigned count; /* visits that are not ended */
 };
 
 static uint64_t now_ms(void)
@@ -42,7 +42,7 @@ static uint64_t now_ms(void)
 
 /* ---- connections ---- */
 
-/* libmicrohttpd sees that nothing can come or go any more, and closes it. */
+/* libmicrohttpd notices that the socket is shut down, and closes it. */
 static void end_visit(struct server *s, struct visit *v)
 {
 	(void)shutdown(v->fd, SHUT_RDWR);
@@ -58,7 +58,7 @@ static struct visit *find_place(struct server *s)
 	return NULL;
 }
 
-/* Among those who have asked, or who have not; how many these are. */
+/* Find the oldest visit that has asked, or has not; returns the number of such visits. */
 static unsigned find_oldest(struct server *s, bool asked, struct visit **ret)
 {
 	unsigned count = 0;
@@ -77,8 +77,9 @@ static unsigned find_oldest(struct server *s, bool asked, struct visit **ret)
 }
 
 /*
- * Those who come and ask for nothing end no answer that is under way; but those who do not read
- * theirs take half of the places at most from who is about to ask.
+ * Make room for a new connection.  Connections without a request never end an answer that is under
+ * way.  But clients that do not read their answers get at most half of the places, so that others
+ * can ask.
  */
 static void make_room(struct server *s)
 {
@@ -96,7 +97,7 @@ static void come(struct server *s, struct MHD_Connection *connection, void **con
 	struct visit *v = find_place(s);
 
 	if (!v || !info)
-		return; /* never: there are as many places as the library lets in */
+		return; /* never happens: there are as many places as the library lets in */
 	if (s->count == SERVER_CONNECTIONS)
 		make_room(s);
 	*v = (struct visit){.fd = info->connect_fd, .since_ms = now_ms()};
@@ -118,7 +119,9 @@ static void come_or_go(void *arg, struct MHD_Connection *connection, void **cont
 	}
 }
 
-/* How long until the next one has been here too long; -1: nobody is here. */
+/*
+ * End visits that are too old; returns the milliseconds until the next one is; -1: there are none.
+ */
 static int end_old_visits(struct server *s)
 {
 	uint64_t now = now_ms();
@@ -138,7 +141,7 @@ static int end_old_visits(struct server *s)
 	return left;
 }
 
-/* libmicrohttpd's handler: all of a request's head has come. */
+/* libmicrohttpd's handler, called when a request's head has come. */
 static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **state)
@@ -161,7 +164,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 
 static int start(struct server *s, int listener)
 {
-	/* The library closes what it is given. */
+	/* The library closes the descriptor that it gets. */
 	int fd = fcntl(listener, F_DUPFD_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -178,7 +181,7 @@ static int start(struct server *s, int listener)
 	return -ENOMEM;
 }
 
-/* Until when the library wants to be asked, or we: the sooner; -1: not before something comes. */
+/* The milliseconds until the library or we must act, whichever comes first; -1: no limit. */
 static int time_left(struct server *s, int visits_ms)
 {
 	MHD_UNSIGNED_LONG_LONG ms;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h - the metrics by HTTP: libmicrohttpd in one thread, ours.
+ * server.h - serve the metrics by HTTP: libmicrohttpd in one thread, ours.
  *
- * Whoever reaches the port is a stranger.  A connection is for one request and is over after
- * SERVER_SECONDS, however slowly it comes; where there are many, the oldest makes room for a new
- * one, first of those that have asked for nothing yet.  So nobody keeps a scrape away by holding
- * connections.
+ * Every client is a stranger.  A connection is for one request and ends after SERVER_SECONDS,
+ * however slow it is.  If there are many, the oldest makes room for a new one; connections that
+ * have not asked yet go first.  So holding connections open does not keep scrapes away.
  */
 #ifndef QUOIT_TOOLS_EXPORTER_SERVER_H
 #define QUOIT_TOOLS_EXPORTER_SERVER_H
@@ -15,11 +14,12 @@
 
 #define SERVER_CONNECTIONS 32
 #define SERVER_SECONDS     5
-#define SERVER_REQUEST     16384 /* bytes of its line and headers, and what libmicrohttpd needs */
+/* for the request's line and headers, and for libmicrohttpd's own needs */
+#define SERVER_REQUEST     16384
 
 /*
- * Serve what comes to `listener` under one of these names until `stop` can be read; all stay the
- * caller's.  0 or a negative errno: it cannot begin.
+ * Serve connections to `listener` under one of these names until `stop` can be read; the caller
+ * keeps all of them.  0 or a negative errno: it could not begin.
  */
 int server_run(struct collect *c, const struct hosts *hosts, int listener, int stop);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.js - draw a recording: its data are JSON in the page, and nothing of them is ever HTML */
+/* report.js - draw a recording: its data are JSON in the page, and never become HTML */
 'use strict';
 (function () {
 
@@ -7,7 +7,7 @@ const root = document.documentElement;
 window.addEventListener('error', (e) => { root.dataset.state = 'failed: ' + e.message; });
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const SLICE = 8, WAIT = 4; /* numbers of each */
+const SLICE = 8, WAIT = 4; /* numbers in each slice and each wait */
 const MOST_LANES = 16, LANE = 9, HEAD = 17, GAP = 4;
 
 const view = { from: 0, to: data.span, group: 0 };
@@ -37,7 +37,7 @@ function span(ns) {
 	return Math.round(ns) + ' ns';
 }
 
-/* As exact as what is seen at a time. */
+/* A time, with as many digits as the visible range needs. */
 function moment(ns) {
 	const [unit, size] = data.span >= 1e9 ? ['s', 1e9] : data.span >= 1e6 ? ['ms', 1e6] : ['µs', 1e3];
 	const digits = Math.ceil(Math.log10(size / (view.to - view.from))) + 2;
@@ -99,7 +99,7 @@ function percent(part, whole) {
 	return Math.round(100 * part / whole) + ' %';
 }
 
-/* Cores busy on average, of those that there are; negative: there are no samples. */
+/* Mean number of busy cores; negative: there are no samples. */
 function busyCores() {
 	const time = data.cores.known.reduce((sum, v) => sum + v, 0);
 	if (!time || !data.cores.cores)
@@ -117,7 +117,7 @@ const remedies = {
 	'waiting for a core or device': 'there are more jobs than cores or devices can run at once: more of these would help most',
 };
 
-/* Where the time of all jobs went, in one sentence. */
+/* One sentence that says where the time of all jobs went. */
 function verdict() {
 	const all = data.operations.filter((o) => o[0] === 0);
 	const sum = (i) => all.reduce((total, o) => total + o[i], 0);
@@ -158,9 +158,9 @@ function showNotes() {
 	note(data.trackless, count(data.trackless) + ' jobs are on tracks beyond those shown.');
 }
 
-/* ---- the timeline: what is where ---- */
+/* ---- the timeline: placing items ---- */
 
-/* What a track shows, in lanes: by begin, the first lane that is free. */
+/* Put a track's items into lanes: in the order of their begins, each into the first free lane. */
 function layOut(track) {
 	const items = track.items, ends = [];
 	items.sort((a, b) => a.begin - b.begin);
@@ -202,7 +202,7 @@ function makeTracks() {
 const tracks = makeTracks();
 const canvas = byId('timeline');
 
-/* Operations that take long come first, and have colours that are far from each other. */
+/* Operations with the most time come first, and get colours that differ most. */
 const hues = {};
 data.operations.filter((o) => o[0] === 0).sort((a, b) => b[5] - a[5])
 	.forEach((o, i) => { hues[o[1]] = (210 + i * 137.5) % 360; });
@@ -244,7 +244,7 @@ function showLegend() {
 	add('strip: number of jobs at a time', { background: 'var(--one)', opacity: 0.67 });
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are at most so many in what is seen. */
+/* 1, 2 or 5 times a power of ten, so that the visible range has at most this many steps. */
 function step(most) {
 	const least = (view.to - view.from) / most;
 	const power = 10 ** Math.floor(Math.log10(least));
@@ -287,7 +287,9 @@ function drawStrip(context, track, y, width, x, colors) {
 	context.globalAlpha = 1;
 }
 
-/* What is in a lane with others, since there are too many, has no room for its name. */
+/*
+ * An item that shares its lane with others, because there are too many, has no room for its name.
+ */
 function drawItems(context, track, y, width, x, colors) {
 	const last = new Array(MOST_LANES).fill(-1);
 	for (const item of track.items) {
@@ -295,7 +297,7 @@ function drawItems(context, track, y, width, x, colors) {
 		if (b < 0 || a > width)
 			continue;
 		if (b - a < 0.7 && Math.floor(a) === last[item.lane])
-			continue; /* one is there already */
+			continue; /* another item is drawn there already */
 		last[item.lane] = Math.floor(a);
 		const top = y + item.lane * LANE;
 		const hue = item.wait === undefined ? hues[operation(item.at)] : undefined;
@@ -319,7 +321,7 @@ function drawItems(context, track, y, width, x, colors) {
 function drawTimeline() {
 	const width = canvas.parentElement.clientWidth, list = shown();
 	const height = list.reduce((sum, t) => sum + HEAD + t.lanes * LANE + GAP, GAP);
-	/* Phones have no larger canvas. */
+	/* Phones limit the size of a canvas. */
 	const ratio = Math.min(window.devicePixelRatio || 1, 16000 / height, Math.sqrt(12e6 / (width * height)));
 	canvas.style.height = height + 'px';
 	canvas.width = Math.round(width * ratio);
@@ -343,7 +345,7 @@ function drawTimeline() {
 }
 redraws.push(drawTimeline);
 
-/* ---- the timeline: what is pointed at ---- */
+/* ---- the timeline: the item under the pointer ---- */
 
 function site(track, item) {
 	return data.sites[track.index + '/' + data.waits[item.wait + 3]] || 'an unknown place';
@@ -399,7 +401,7 @@ function look(from, to) {
 	redraw();
 }
 
-/* Around a part of what is seen, 0 to 1. */
+/* Zoom around a point of the visible range, 0 to 1. */
 function zoom(factor, part = 0.5) {
 	const width = view.to - view.from, at = view.from + part * width;
 	look(at - part * width * factor, at + (1 - part) * width * factor);
@@ -485,7 +487,7 @@ function svg(name, attributes) {
 	return e;
 }
 
-/* A step for each bin. */
+/* A path with a step for each bin. */
 function pathOf(values, most, area) {
 	let d = area ? 'M0 100' : '';
 	values.forEach((v, i) => {
@@ -496,8 +498,8 @@ function pathOf(values, most, area) {
 }
 
 /*
- * series: () => [[name, values, CSS colour], ...]; text: how a value is written; ceiling: what the
- * axis goes to at least, where there is such a value.
+ * series: () => [[name, values, CSS colour], ...]; text: formats a value; ceiling: the least upper
+ * end of the axis, if there is such a value.
  */
 function chart(parent, series, text, ceiling = 0) {
 	const figure = element('figure'), caption = element('figcaption'), plot = element('div', undefined, 'plot');
@@ -552,7 +554,7 @@ function chart(parent, series, text, ceiling = 0) {
 	redraws.push(draw);
 }
 
-/* Where jobs ran: how many at a time, of all tracks of such a kind. */
+/* How many jobs ran at a time on all tracks that pass the test. */
 function running(test) {
 	const sum = new Array(data.bins).fill(0);
 	for (const track of data.tracks)
@@ -561,7 +563,7 @@ function running(test) {
 	return sum;
 }
 
-/* A row for each core: the redder, the busier with tiles. */
+/* A row for each core; the busier with tiles, the redder. */
 function coreStrip() {
 	const figure = element('figure'), strip = element('canvas');
 	const rows = data.cores.shares;

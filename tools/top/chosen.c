@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chosen.c - what is read of one session beyond its row */
+/* chosen.c - read the details of one session that its row does not have */
 #include "chosen.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void chosen_read(struct chosen *c, int directory, const struct session_row *row)
 		return;
 	*c->since = *now;
 	if (!c->readings++)
-		since.before = NULL; /* all since it was opened */
+		since.before = NULL; /* everything since the session was opened */
 	else
 		legs_since(c->reading[(c->readings + 1) % 2], c->since);
 	c->span_ns = columns_span_ns(&since);

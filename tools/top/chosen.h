@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chosen.h - what is read of one session beyond its row: its legs, and what limits it */
+/* chosen.h - read the details of one session that its row does not have: its legs, and its limit */
 #ifndef QUOIT_TOOLS_TOP_CHOSEN_H
 #define QUOIT_TOOLS_TOP_CHOSEN_H
 
@@ -8,16 +8,17 @@
 #include "limit.h"
 
 struct chosen {
-	uint64_t session; /* 0: none */
+	uint64_t session; /* 0: no session */
 	unsigned readings;
 	struct legs *reading[2]; /* the last one is [readings % 2] */
-	struct legs *since;      /* what came between the last two; after the first: all */
-	double span_ns;          /* over so long; negative: not known */
-	struct limits limits;    /* what limits it in that time */
-	bool known;              /* the last reading was good */
+	/* growth between the last two readings; after the first reading: everything */
+	struct legs *since;
+	double span_ns;       /* the time between them; negative: not known */
+	struct limits limits; /* the session's limit in that time */
+	bool known;           /* the last reading succeeded */
 };
 
-/* Read it once more; another one, or after chosen_forget, for the first time. */
+/* Read the session once more; for another session, or after chosen_forget, for the first time. */
 void chosen_read(struct chosen *c, int directory, const struct session_row *row);
 void chosen_forget(struct chosen *c);
 void chosen_free(struct chosen *c);

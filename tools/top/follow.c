@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* follow.c - a quoitd's counters, read again and again */
+/* follow.c - read a quoitd's counters again and again */
 #include "follow.h"
 
 #include <errno.h>
@@ -31,14 +31,19 @@ const struct counters_totals *follow_before(const struct follow *f)
 
 /* ---- one session ---- */
 
-/* Processes are not asked at each of many readings a second: the kernel takes longer for that than
- * for their sessions' counters. */
+/*
+ * Look processes up less often than sessions: a lookup takes the kernel longer than reading a
+ * session's counters.
+ */
 #define PROCESS_LEAST_NS UINT64_C(400000000)
 
-/* Nor is a session that rests. */
+/* Also the least time between two readings of a session that rests. */
 #define QUIET_LEAST_NS UINT64_C(250000000)
 
-/* More than a quoitd has; anybody may put files into the folder of his own. */
+/*
+ * More than a quoitd has.  A limit is needed, since a user may put any files into a folder of their
+ * own.
+ */
 #define SESSIONS_MOST 16384u
 
 static void close_fd(int *fd)
@@ -56,7 +61,10 @@ static void let_go(struct followed *s)
 	s->legs = NULL;
 }
 
-/* /proc/PID/statm: opened first, and then known to be its; later it is that or nobody's. */
+/*
+ * Open /proc/PID/statm, then check that the process is the right one: an open file later gives that
+ * process's figures, or none.
+ */
 static int open_process(uint32_t pid, uint64_t by_ns)
 {
 	char path[32];
@@ -80,7 +88,7 @@ static bool read_resident(int statm, uint64_t *ret_bytes)
 	text[n] = '\0';
 	resident = strchr(text, ' ');
 	*ret_bytes = resident ? strtoull(resident, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-	return *ret_bytes; /* a zombie has none */
+	return *ret_bytes; /* a zombie has no memory */
 }
 
 static void find_process(const struct follow *f, struct followed *s)
@@ -99,7 +107,10 @@ static void read_process(const struct follow *f, struct followed *s)
 	s->process.known = read_resident(s->statm, &s->process.resident_bytes);
 }
 
-/* The file may have come a moment before its user may read it: that is tried again. */
+/*
+ * A file may exist a moment before its user may read it; so a file that could not be opened is
+ * tried again.
+ */
 static int read_counters(const struct follow *f, struct followed *s, struct counters_session *ret)
 {
 	if (s->fd < 0)
@@ -107,7 +118,7 @@ static int read_counters(const struct follow *f, struct followed *s, struct coun
 	return s->fd < 0 ? s->fd : counters_reread_session(s->fd, s->session, ret);
 }
 
-/* Nothing but the time is another one than in the reading before. */
+/* Did nothing change between the last two readings, apart from their time? */
 static bool has_rested(const struct followed *s)
 {
 	const struct counters_session *a = &s->reading[0], *b = &s->reading[1];
@@ -153,7 +164,7 @@ static int by_number(const void *a, const void *b)
 	return (x->session > y->session) - (x->session < y->session);
 }
 
-/* Among those of the last reading, which are in order. */
+/* Find a session among those of the last reading, which are in order. */
 static struct followed *find(struct follow *f, size_t known, uint64_t session)
 {
 	const struct followed key = {.session = session};
@@ -194,8 +205,8 @@ static void drop_unseen(struct follow *f)
 }
 
 /*
- * Did a file come or go since the directory was last read?  What does so within one tick of the
- * clock leaves it the same time: that says nothing before a second has passed.
+ * Did a file come or go since the directory was last read?  Changes within one tick of the clock
+ * leave the directory's time as it was, so an equal time proves nothing before a second has passed.
  */
 static bool has_changed(struct follow *f)
 {
@@ -233,7 +244,7 @@ static void find_sessions(struct follow *f)
 		if (s)
 			s->seen = true;
 		else
-			f->settled = false; /* out of memory, or too many: it is not shown */
+			f->settled = false; /* no memory, or too many: it is not shown */
 	}
 	drop_unseen(f);
 	if (f->count)
@@ -277,7 +288,7 @@ static void make_rows(struct follow *f)
 	}
 }
 
-/* What the kept file does not say, for the few who want it. */
+/* Look up what the open file does not say; few users want that. */
 static void look(struct follow *f, unsigned needs)
 {
 	struct process **list = calloc(f->row_count ? f->row_count : 1, sizeof *list);
@@ -291,7 +302,7 @@ static void look(struct follow *f, unsigned needs)
 
 /* ---- cores ---- */
 
-/* A core tells now and then: what it has told stays until it tells something new. */
+/* A core reports now and then; its last report stays until the next one. */
 static void read_cores(struct follow *f)
 {
 	const struct counters_totals *to = follow_now(f), *from = follow_before(f);
@@ -333,7 +344,7 @@ static bool daemon_lives(struct follow *f)
 
 /* ---- all ---- */
 
-/* Of a quoitd that was started anew, session 1 is another one. */
+/* After a restart of quoitd, session 1 is another session. */
 static void forget_sessions(struct follow *f)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -382,7 +393,7 @@ void follow_choose(struct follow *f, uint64_t session)
 	}
 }
 
-/* What we lack says nothing of quoitd: what was read before stays. */
+/* An error for want of our own resources says nothing about quoitd: the last reading stays. */
 static bool is_our_want(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow.h - a quoitd's counters, read again and again.
+ * follow.h - read a quoitd's counters again and again.
  *
- * Descriptors are kept, and the directory is read only when it has changed: at ten readings a
- * second, opening a hundred sessions' files and asking for their processes anew would be most of
- * the work.
+ * Descriptors stay open, and the directory is read only when it has changed: at ten readings a
+ * second, opening a hundred sessions' files and looking up their processes each time would be most
+ * of the work.
  */
 #ifndef QUOIT_TOOLS_TOP_FOLLOW_H
 #define QUOIT_TOOLS_TOP_FOLLOW_H
@@ -21,41 +21,42 @@ struct followed {
 	uint64_t session;
 	int fd;    /* -1: it could not be opened */
 	int statm; /* of its process; -1: not known */
-	bool seen; /* in this reading */
+	bool seen; /* found in this reading of the directory */
 	unsigned readings;
 	struct counters_session reading[2]; /* the last one is [readings % 2] */
 	struct process process;
-	uint64_t read_ns, process_ns; /* when the counters were read, and the process asked */
-	struct legs *legs;            /* as of the last look at them, */
-	unsigned legs_reading;        /* when this was the number of readings of all */
+	/* when the counters were read, and when the process was looked up */
+	uint64_t read_ns, process_ns;
+	struct legs *legs;     /* as last read by follow_look_at_legs */
+	unsigned legs_reading; /* `readings` of struct follow at that time */
 };
 
 /* More than a quoitd has. */
 #define FOLLOW_DEVICES 32u
 
-/* Of jobs on a device: negative, nobody knows. */
+/* Figures of jobs on a device; negative: not known. */
 struct device_figures {
-	double jobs;     /* a second */
-	double at_once;  /* on average */
-	double p50, p99; /* within so many nanoseconds so many in 100 had run */
+	double jobs;     /* per second */
+	double at_once;  /* mean number that ran at a time */
+	double p50, p99; /* ns that half, and 99 in 100, of the jobs ran at most */
 };
 
-/* A line of the table: a session, or all of a user's. */
+/* A line of the table: a session, or a user with all sessions. */
 struct table_line {
-	uint64_t id;         /* a session's number; FOLLOW_USER and the user's */
-	size_t first, count; /* of the rows */
-	bool last;           /* of those below their user's */
+	uint64_t id;         /* a session's number; or FOLLOW_USER and the user's uid */
+	size_t first, count; /* its rows: the first one, and how many */
+	bool last;           /* the last session of its user, in a tree */
 };
 
 #define FOLLOW_USER (UINT64_C(1) << 63)
 
 struct follow {
 	int directory;
-	const char *socket; /* of quoitd, the caller's */
+	const char *socket; /* quoitd's; owned by the caller */
 	DIR *entries;
-	struct timespec changed; /* the directory's time when it was last read, */
-	bool settled;            /* which was long enough ago to be trusted */
-	bool here;               /* in quoitd's PID namespace */
+	struct timespec changed; /* the directory's time when it was last read */
+	bool settled;            /* that time was old enough to be trusted */
+	bool here;               /* we are in quoitd's PID namespace */
 	int statm;               /* of quoitd; -1: not known */
 
 	struct followed *list;
@@ -64,49 +65,57 @@ struct follow {
 
 	unsigned readings;
 	struct counters_totals totals[2]; /* the last one is [readings % 2] */
-	uint64_t read_ns;                 /* CLOCK_BOOTTIME, of the last one */
+	uint64_t read_ns;                 /* CLOCK_BOOTTIME of the last one */
 	bool daemon_lives;
-	bool waiting; /* it does not live, and its socket waits for the next client */
-	int want;     /* -errno: what we lacked for the last reading, which tells nothing new; 0 */
+	bool waiting; /* quoitd does not live, and its socket waits for the next client */
+	/* 0, or -errno: we lacked resources for the last reading, so it has nothing new */
+	int want;
 
 	struct session_row *rows; /* of the last reading */
 	size_t row_count, row_room;
-	size_t shown; /* of these, those that view_table.c has put first, in */
+	size_t shown; /* how many rows are shown: view_order.c has put them first */
 	struct table_line *lines;
 	size_t line_count, line_room;
 	struct chosen chosen;
 
-	/* What tiles took of each core, in percent, when that was last told; < 0: it never was. */
+	/*
+	 * Percent of each core that tiles took, by the core's last report; < 0: it has never
+	 * reported.
+	 */
 	double tiles[QUOIT_MAX_CORES];
 
-	struct timings timings; /* as of the last look at devices, */
-	uint64_t timings_ns;    /* which was then */
+	struct timings timings; /* as of the last look at devices */
+	uint64_t timings_ns;    /* when that was */
 	unsigned devices;
-	struct device_figures device[FOLLOW_DEVICES]; /* number n is at n - 1 */
+	struct device_figures device[FOLLOW_DEVICES]; /* device n is at n - 1 */
 };
 
-/* directory: as runtime_open_directory of this socket; it is taken over.  0 or -errno. */
+/* directory: from runtime_open_directory of this socket; it is taken over.  0 or -errno. */
 int follow_open(struct follow *f, const char *socket, int directory);
 void follow_close(struct follow *f);
 
 /*
- * Read everything once more, and what of the processes is wanted (process_look).  0; -errno: the
- * totals cannot be read any more, and what was last read stays.
+ * Read everything once more; needs: what to look up of processes (process_look).  0; -errno: the
+ * totals can no longer be read, and the last reading stays.
  */
 int follow_read(struct follow *f, unsigned needs);
 
-/* Look what jobs did on devices, since the last look that told. */
+/* Find out what jobs did on devices since the last look that gave figures. */
 void follow_look_at_devices(struct follow *f);
 
-/* Look at the legs of all sessions: what limits each, since the last reading if it was looked at
- * then, too. */
+/*
+ * Read the legs of all sessions, and find each one's limit since the last reading, if its legs were
+ * read then, too; else since it was opened.
+ */
 void follow_look_at_legs(struct follow *f);
 
-/* Look closer at one of the last reading's sessions; also at what costs the kernel a walk through
- * its pages. */
+/*
+ * Read the details of one session of the last reading, and figures of its process that cost the
+ * kernel a walk through its pages.
+ */
 void follow_choose(struct follow *f, uint64_t session);
 
-/* The last totals, and those before; NULL: they are another daemon's, or there are none. */
+/* The last totals, and those before; NULL: there are none, or they are another daemon's. */
 const struct counters_totals *follow_now(const struct follow *f);
 const struct counters_totals *follow_before(const struct follow *f);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* follow_devices.c - what jobs did on devices, from quoitd's histograms, again and again */
+/* follow_devices.c - compute from quoitd's histograms what jobs did on devices */
 #include "buckets.h"
 #include "follow.h"
 
-/* A reactor tells its histograms seldom, and they are long: nothing is read more often. */
+/* The histograms are long, and reactors update them seldom, so they are read at most this often. */
 #define LOOK_LEAST_NS UINT64_C(900000000)
 
 static const struct device_figures unknown = {-1, -1, -1, -1};
 
-/* Between two readings; from NULL: since quoitd has started. */
+/* Figures between two readings; from NULL: since quoitd started. */
 static struct device_figures figures_of(const struct timings *from, const struct timings *to,
 					unsigned device, double span_ns)
 {
@@ -25,7 +25,7 @@ static struct device_figures figures_of(const struct timings *from, const struct
 	return d;
 }
 
-/* False: it cannot be read, or is of a quoitd that was there before. */
+/* False: the file cannot be read, or a former quoitd left it. */
 static bool read_now(struct follow *f, struct timings *ret)
 {
 	const struct counters_origin *o = &follow_now(f)->origin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* follow_legs.c - the legs of all sessions, read again and again */
+/* follow_legs.c - read the legs of all sessions again and again */
 #include <stdlib.h>
 
 #include "follow.h"
@@ -12,7 +12,9 @@ static struct followed *followed_of(const struct follow *f, uint64_t session)
 	return NULL;
 }
 
-/* Since the last reading, if they were looked at then; else since it was opened. */
+/*
+ * The limit since the last reading, if the legs were read then; else since the session was opened.
+ */
 static void find_limits(const struct followed *s, struct session_row *row, unsigned reading,
 			const struct legs *now, struct legs *since)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c - what a key does in `quoit top`, and the answers to what it asks then */
+/* keys.c - act on the keys of `quoit top`, and on answers to its questions */
 #include "keys.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void sort_beside(struct view_options *o, int step)
 
 	while (i < o->columns.count && o->columns.list[i].column != o->sorted_by)
 		i++;
-	if (i == o->columns.count) /* by a column that is not shown */
+	if (i == o->columns.count) /* the sorting column is not shown */
 		i = step > 0 ? (unsigned)-1 : 1;
 	i += (unsigned)step;
 	if (i < o->columns.count)
@@ -96,7 +96,7 @@ static void ask_to_end(struct keys *k, const struct view_options *o, const struc
 	ask(k, 'k');
 }
 
-/* False: it makes no sense, and is asked for once more. */
+/* False: the answer makes no sense, and the question stays. */
 static bool take(struct keys *k, struct view_options *o, const struct follow *f)
 {
 	switch (k->question) {
@@ -153,7 +153,7 @@ static void toggle(struct view_options *o)
 		i++;
 	if (i == c->count) {
 		(void)columns_choose(c, columns_key(o->cursor), false, "top");
-	} else if (c->count > 1) { /* the last one stays */
+	} else if (c->count > 1) { /* the last column cannot be removed */
 		c->count--;
 		memmove(&c->list[i], &c->list[i + 1], (c->count - i) * sizeof c->list[0]);
 	}
@@ -204,7 +204,7 @@ static void press_in_chooser(int key, struct view_options *o)
 
 /* ---- the table ---- */
 
-/* A session's page; of a user, its sessions alone. */
+/* Open a session's page; for a user, show only that user's sessions. */
 static void enter(struct view_options *o, struct follow *f)
 {
 	if (o->chosen & FOLLOW_USER) {
@@ -219,7 +219,7 @@ static void enter(struct view_options *o, struct follow *f)
 	}
 }
 
-/* True: it was a key that moves. */
+/* True: the key moves the cursor, and has done so. */
 static bool move(int key, struct view_options *o, const struct follow *f)
 {
 	unsigned width, height;
@@ -325,7 +325,7 @@ static bool press_in_table(struct keys *k, int key, struct view_options *o, stru
 	return true;
 }
 
-/* A click: on a line, a title or a key of the last line. */
+/* Act on a click: on a line, a title or a key of the last line. */
 static bool click(struct keys *k, bool twice, struct view_options *o, struct follow *f,
 		  const struct view *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - what the system itself says of its cores and nodes, and what we cost */
+/* machine.c - read what the system says about its cores and nodes, and our own cost */
 #include "machine.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "runtime.h"
 
-/* The system counts in hundredths of a second: at ten readings a second it would say little. */
+/* The system counts in hundredths of a second, so a shorter time would say little. */
 #define SYSTEM_LEAST_NS UINT64_C(400000000)
 
 enum item { ITEM_CPU, ITEM_BUSY, ITEM_TOTAL, ITEM_NR };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.h - what the system itself says of its cores and nodes, and what we cost */
+/* machine.h - read what the system says about its cores and nodes, and our own cost */
 #ifndef QUOIT_TOOLS_TOP_MACHINE_H
 #define QUOIT_TOOLS_TOP_MACHINE_H
 
@@ -13,9 +13,8 @@ struct stat_info;
 
 struct machine {
 	struct stat_info *stat;
-	/* The system is not asked at each of many readings a second. */
-	double busy[MACHINE_CPUS]; /* percent of the time between the last two times that it was;
-				      < 0: not known */
+	/* The system is read at most every 0.4 s, even at many readings a second. */
+	double busy[MACHINE_CPUS]; /* percent between its last two readings; < 0: not known */
 	uint64_t system_ns;
 	int nodes;
 
@@ -23,13 +22,14 @@ struct machine {
 		int64_t bytes, free; /* bytes < 0: there is no such node, or it is not known */
 	} node[MACHINE_NODES];
 
-	double own_percent; /* of a core, since the reading before; < 0: not known */
-	uint64_t own_bytes; /* resident */
+	/* percent of a core that we took since the last reading; < 0: not known */
+	double own_percent;
+	uint64_t own_bytes; /* our resident memory */
 	uint64_t own_ns, read_ns;
-	int statm; /* our own, of /proc */
+	int statm; /* of /proc/self */
 };
 
-/* What cannot be had is not known; machine_close in any case. */
+/* Values that cannot be read are not known.  Call machine_close in any case. */
 void machine_open(struct machine *m);
 void machine_read(struct machine *m);
 void machine_close(struct machine *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* screen.c - a terminal by ncurses */
+/* screen.c - draw lines on a terminal and read keys, with ncurses */
 #include "screen.h"
 
 #include <curses.h>
@@ -15,13 +15,13 @@
 static SCREEN *terminal;
 static bool coloured;
 
-/* What is on it: lines that have not changed are not drawn again. */
+/* The present screen: lines that have not changed are not drawn again. */
 static struct {
 	struct view_line *lines;
 	int width, height;
 } shown;
 
-/* What a style is without colour, and its colour. */
+/* Each style's attribute, used without colours, and its colour. */
 static const struct {
 	attr_t attribute;
 	short colour; /* < 0: the terminal's own */
@@ -53,8 +53,11 @@ bool screen_open(bool colour, bool mouse)
 					BUTTON4_PRESSED | BUTTON5_PRESSED,
 				NULL);
 	(void)mouseinterval(150);
-	/* ncurses looks for keys every few lines, and as long as its screen has never been ended,
-	 * writes at every move of the cursor, and not all that it has to draw at once. */
+	/*
+	 * ncurses would look for keys every few lines while it draws; typeahead(-1) stops that.
+	 * And until its screen has been ended once, it writes at every move of the cursor, instead
+	 * of drawing all at once.
+	 */
 	(void)typeahead(-1);
 	(void)endwin();
 	coloured = colour && has_colors() && start_color() == OK;
@@ -98,7 +101,7 @@ static bool is_same(const struct view_line *a, const struct view_line *b, unsign
 	return a->text[i] == b->text[i] && a->style[i] == b->style[i];
 }
 
-/* Draw what differs from the line that is there. */
+/* Draw the parts that differ from the old line. */
 static void draw_line(const struct view_line *line, struct view_line *old, int y)
 {
 	unsigned from = 0, to, end = line->length;
@@ -122,7 +125,7 @@ static void draw_line(const struct view_line *line, struct view_line *old, int y
 	old->length = line->length;
 }
 
-/* For a terminal of this size: nothing is shown yet. */
+/* Start for a terminal of this size, with nothing shown yet. */
 static bool begin(int width, int height)
 {
 	void *lines = realloc(shown.lines, (size_t)height * sizeof *shown.lines);
@@ -221,7 +224,7 @@ int screen_key(int timeout_ms)
 	key = getch();
 	if (key != ERR)
 		return translate(key);
-	/* No key, or no terminal any more: that cannot be told from getch. */
+	/* getch does not tell a missing key from a terminal that has gone; poll() does. */
 	return poll(&in, 1, 0) == 1 && in.revents & (POLLHUP | POLLERR | POLLNVAL) ? SCREEN_GONE
 										   : SCREEN_NOTHING;
 }

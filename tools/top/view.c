@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - the pages: sessions, one session, help */
+/* view.c - make the pages: sessions, one session, help */
 #include "view.h"
 
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "runtime.h"
 #include "view_private.h"
 
-/* ---- what is above the sessions ---- */
+/* ---- lines above the sessions ---- */
 
 static void add_up(struct view *v, const struct follow *f, const char *up)
 {
@@ -91,10 +91,10 @@ static void add_second_line(struct view *v, const struct follow *f)
 
 /* ---- pages ---- */
 
-/* On a lower screen there are no keys. */
+/* A lower screen has no line of keys. */
 #define FOOTER_LEAST 12u
 
-/* In the last line, whatever is there. */
+/* Put the keys into the last line of the screen. */
 static void add_footer(struct view *v, unsigned height)
 {
 	if (v->count >= height)

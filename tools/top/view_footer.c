@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_footer.c - the keys that one wants most, in the last line */
+/* view_footer.c - make the last line, with the most useful keys */
 #include <stdio.h>
 #include <string.h>
 

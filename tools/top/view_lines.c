@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_lines.c - lines of text with styles */
+/* view_lines.c - build lines of text with styles */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "view_private.h"
 
-/* The line under way; NULL: out of memory. */
+/* The unfinished line; NULL: out of memory. */
 static struct view_line *current(struct view *v)
 {
 	if (v->count == v->room) {

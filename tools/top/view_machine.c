@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_machine.c - a bar for each core, what nodes have, and what devices do */
+/* view_machine.c - show a bar for each core, the nodes' memory, and the devices' work */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@
 #define BAR_MOST      40u
 #define CELL_LEAST    (LABEL_WIDTH + FIGURES_WIDTH + BAR_LEAST)
 
-/* What a device's line has beside that and its bar. */
+/* The width of a device's line without its label and its bar. */
 #define DEVICE_WIDTH 88u
 
-/* Cores take no more than this part of the screen. */
+/* Cores take at most this part of the screen. */
 #define CORES_PART 3u
 
-/* Nor do nodes of this one. */
+/* Nodes take at most this part of it. */
 #define NODES_PART 6u
 
 struct core {
-	int cpu, reactor;                 /* reactor -1: none */
+	int cpu, reactor;                 /* reactor -1: none runs there */
 	double work, tiles, poll, system; /* percent */
 	bool work_known, tiles_known, system_known;
 };
@@ -62,7 +62,7 @@ static unsigned part(double percent, unsigned width, unsigned left)
 	return n < left ? n : left;
 }
 
-/* As wide as a line of this width has room for beside so much. */
+/* The width of a bar on a line of this width that has `beside` other characters. */
 static unsigned bar_width(unsigned width, unsigned beside)
 {
 	unsigned bar = width > beside ? width - beside : 0;
@@ -150,7 +150,7 @@ void view_cores(struct view *v, const struct view_options *o, const struct follo
 		add_mean(v, f, m, v->width);
 		return;
 	}
-	/* Down the columns first, as numbers are read. */
+	/* Fill the columns one after the other: numbers are read downwards. */
 	for (unsigned y = 0; y < lines; y++) {
 		for (unsigned x = 0; x < across && x * lines + y < cores; x++) {
 			struct core c = core_of(f, m, x * lines + y);
@@ -191,7 +191,7 @@ void view_nodes(struct view *v, const struct follow *f, const struct machine *m,
 	unsigned nodes = 0, shown = 0, most;
 
 	for (int n = 0; n < MACHINE_NODES; n++)
-		nodes += m->node[n].bytes > 0; /* those of devices may have none */
+		nodes += m->node[n].bytes > 0; /* nodes of devices may have no memory */
 	most = height && nodes > height / NODES_PART ? height / NODES_PART : nodes;
 	for (int n = 0; n < MACHINE_NODES && shown < most; n++)
 		if (m->node[n].bytes > 0) {

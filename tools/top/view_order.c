@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* view_order.c - which sessions are shown, in which order, and the lines that they make */
+/* view_order.c - choose and sort the sessions that are shown, and make their lines */
 #include <stdlib.h>
 
 #include "view_private.h"
 
 /* ---- users ---- */
 
-/* Some of the rows, beside each other. */
+/* Adjacent rows of one user. */
 struct group {
 	uint32_t uid;
 	size_t first, count;
-	struct figure figure; /* by which users are sorted */
+	struct figure figure; /* users are sorted by this */
 };
 
 struct order {
@@ -38,7 +38,7 @@ static int by_figure(const void *a, const void *b, void *arg)
 	return order ? order : (x->uid > y->uid) - (x->uid < y->uid);
 }
 
-/* Put the rows user by user, and say where each has its own; false: out of memory. */
+/* Sort the rows by user, and note where each user's rows are; false: out of memory. */
 static bool find_groups(const struct view_options *o, struct follow *f, struct order *ret)
 {
 	*ret = (struct order){.o = o, .list = calloc(f->shown ? f->shown : 1, sizeof *ret->list)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_pages.c - help, and the chooser of columns */
+/* view_pages.c - make the pages of help and of the chooser of columns */
 #include "view_private.h"
 
 /* ---- help ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_session.c - the page of one session: what limits it, its legs, operations and figures */
+/* view_session.c - make the page of one session: its limit, legs, operations and figures */
 #include <inttypes.h>
 #include <limits.h>
 
@@ -17,7 +17,7 @@ static void add_span(struct view *v, double ns)
 	view_add(v, VIEW_PLAIN, "%8s", text);
 }
 
-/* One of those that add up to the time until a job's end. */
+/* Does this leg belong to the time until a job's end? */
 static bool is_before_end(unsigned leg)
 {
 	return leg != QUOIT_LEG_POST && leg != QUOIT_LEG_WHOLE && leg != QUOIT_LEG_REAP;
@@ -53,7 +53,7 @@ static void add_legs(struct view *v, const struct legs *l)
 
 /* ---- operations ---- */
 
-/* The one that ran for longest of those that are not shown; QUOIT_OP_NR: none. */
+/* The operation that ran longest, among those that are not shown yet; QUOIT_OP_NR: none. */
 static unsigned next_operation(const struct legs *l, const bool *shown)
 {
 	unsigned most = QUOIT_OP_NR;
@@ -65,7 +65,7 @@ static unsigned next_operation(const struct legs *l, const bool *shown)
 	return most;
 }
 
-/* What it has moved, a second. */
+/* Add the bytes that it moved, per second. */
 static void add_flow(struct view *v, const struct legs *l, unsigned operation, double span_ns)
 {
 	char text[16] = "-";
@@ -115,7 +115,7 @@ static void add_operations(struct view *v, const struct chosen *c, unsigned line
 
 /* ---- waits ---- */
 
-/* The one that was waited at for longest of those that are not shown; NULL: none. */
+/* The place with the longest waits, among those that are not shown yet; NULL: none. */
 static const struct legs_site *next_site(const struct legs *l, bool *shown)
 {
 	unsigned most = QUOIT_MAX_SITES;
@@ -155,7 +155,7 @@ static void add_sites(struct view *v, const struct legs *l, unsigned lines)
 
 /* ---- figures ---- */
 
-/* A column's title and figure, as wide as one of FIGURE_WIDTH. */
+/* The width of a column's title with its figure. */
 #define FIGURE_WIDTH 26u
 
 static void add_figure(struct view *v, const struct session_row *row, enum column column)
@@ -167,7 +167,10 @@ static void add_figure(struct view *v, const struct session_row *row, enum colum
 	view_add(v, VIEW_PLAIN, "%-15s ", text);
 }
 
-/* One below the other, each with what it is; or, where these lines are not enough, beside. */
+/*
+ * Show each figure on a line of its own, with its meaning; if the lines do not suffice, several on
+ * one line.
+ */
 static void add_figures(struct view *v, const struct session_row *row, unsigned lines)
 {
 	unsigned across = v->width / FIGURE_WIDTH ? v->width / FIGURE_WIDTH : 1;
@@ -188,7 +191,7 @@ static void add_figures(struct view *v, const struct session_row *row, unsigned 
 
 /* ---- all of it ---- */
 
-/* What is known of it beyond its row. */
+/* Show the details that the row does not have. */
 static void add_chosen(struct view *v, const struct session_row *row, const struct chosen *c)
 {
 	char text[128];

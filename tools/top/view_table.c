@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_table.c - the sessions and their users, as far as they fit */
+/* view_table.c - show as many sessions and users as fit */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "view_private.h"
 
-/* ---- where we are ---- */
+/* ---- the chosen line ---- */
 
 static size_t index_of(const struct follow *f, uint64_t id)
 {
@@ -24,14 +24,14 @@ uint64_t view_step(const struct view_options *o, const struct follow *f, long n)
 
 	if (last < 0)
 		return 0;
-	if (line > last) /* nothing was chosen, or it is gone */
+	if (line > last) /* no line was chosen, or it has gone */
 		line = n > 0 ? -1 : last + 1;
 	line += n;
 	line = line < 0 ? 0 : line > last ? last : line;
 	return f->lines[line].id;
 }
 
-/* The first line, so that the chosen one is among `most`. */
+/* The first line to show, so that the chosen one is among `most`. */
 static size_t first_line(const struct view_options *o, const struct follow *f, size_t most)
 {
 	size_t chosen = index_of(f, o->chosen), first = o->first;
@@ -54,7 +54,7 @@ static bool is_left(const struct column_choice *c)
 	return columns_kind(c->column) == COLUMN_TEXT;
 }
 
-/* The first column of words has the branches of the tree. */
+/* The first column of text contains the branches of the tree. */
 static unsigned tree_column(const struct column_choices *c)
 {
 	unsigned i = 0;
@@ -84,7 +84,7 @@ static void make_cell(const struct view_options *o, const struct follow *f,
 		 (int)(FORMAT_CELL_BYTES - 1 - strlen(branch)), text);
 }
 
-/* The texts of these lines, and each column as wide as the widest of them; how many lines. */
+/* Make the texts of these lines, and find each column's greatest width; returns how many lines. */
 static size_t make_cells(struct view *v, const struct view_options *o, const struct follow *f,
 			 size_t first, size_t count, unsigned *width)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.c - a recording as JSON of Chrome's trace event format, which Perfetto reads.
+ * chrome.c - write a recording as JSON in Chrome's trace event format, which Perfetto reads.
  *
- * A process for each session and one for quoitd; what is a thread there is a track here.  Slices of
- * a track must not overlap, so jobs of a ring are in lanes, tracks of the same name; those for
- * which no lane is free are asynchronous events.  Arrows end at slices, so a submit is one, too.
+ * Each session is a process there, and so is quoitd; a track is a thread there.  Slices of a track
+ * must not overlap.  So a ring's jobs are in several lanes, which are tracks of the same name; jobs
+ * without a free lane become asynchronous events.  Arrows end at slices, so a submit is a slice,
+ * too.
  */
 #include "trace/chrome.h"
 
@@ -47,7 +48,7 @@ static void name_processes(struct chrome *c)
 	}
 }
 
-/* Tracks of a reactor are together, and behind those of all of them come the executors'. */
+/* Tracks of one reactor are together; the executors' tracks follow behind all of these. */
 static unsigned index_of(const struct place_track *place)
 {
 	return place->place < QUOIT_TRACE_BRIDGE
@@ -55,7 +56,7 @@ static unsigned index_of(const struct place_track *place)
 		       : UINT16_MAX + place->place;
 }
 
-/* NULL: there are too many. */
+/* NULL: there are too many tracks. */
 static struct place_track *place_of(struct chrome *c, const struct recording_job *job)
 {
 	unsigned reactor = job->place < QUOIT_TRACE_BRIDGE ? job->session->s.reactor : 0;
@@ -71,7 +72,7 @@ static struct place_track *place_of(struct chrome *c, const struct recording_job
 
 /* ---- jobs ---- */
 
-/* Where an arrow goes through. */
+/* A point on the way of an arrow. */
 struct point {
 	unsigned process, track;
 	int64_t at;
@@ -110,7 +111,7 @@ static void put_job_args(struct chrome *c, const struct recording_job *job)
 	fputc('}', c->out);
 }
 
-/* From its fetch until it was posted. */
+/* Draw a job on its ring, from its fetch until its post. */
 static bool put_on_ring(struct chrome *c, const struct recording_job *job, const char *operation,
 			struct point *ret)
 {
@@ -146,7 +147,7 @@ static bool put_on_ring(struct chrome *c, const struct recording_job *job, const
 	return true;
 }
 
-/* While it ran, where it ran. */
+/* Draw a job on the place where it ran, while it ran. */
 static bool put_on_place(struct chrome *c, const struct recording_job *job, const char *operation,
 			 struct point *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_client.c - what clients noted of their rings: submits, reaps and waits */
+/* chrome_client.c - write what clients noted about their rings: submits, reaps and waits */
 #include <inttypes.h>
 
 #include "trace/chrome_private.h"

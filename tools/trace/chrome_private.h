@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome_private.h - what the files behind chrome.h share.
+ * chrome_private.h - functions that the files behind chrome.h share.
  *
- *	chrome.c         jobs, counters, and all of it together
- *	chrome_client.c  what clients noted of a ring
+ *	chrome.c         jobs, counters, and the whole recording
+ *	chrome_client.c  what clients noted about a ring
  *	chrome_put.c     an event, and names of tracks
  */
 #ifndef QUOIT_TOOLS_TRACE_CHROME_PRIVATE_H
@@ -15,13 +15,13 @@
 #include "trace/notes.h"
 #include "trace/work.h"
 
-#define QUOITD       1u /* the processes' numbers */
+#define QUOITD       1u /* numbers of the processes */
 #define FIRST        2u
-#define TRACKS       256u /* of quoitd */
-#define TRACK_STEP   100u /* of tracks' numbers: lanes are between */
-#define CLIENT_TRACK 50u  /* behind a ring's lanes */
+#define TRACKS       256u /* the most tracks of quoitd */
+#define TRACK_STEP   100u /* between numbers of tracks, which leaves room for lanes */
+#define CLIENT_TRACK 50u  /* its number, behind a ring's lanes */
 
-/* What was noted on a ring and is not written yet. */
+/* A ring's notes that are not written yet. */
 struct pending {
 	bool waits, noted;
 	int64_t wait_at, at;
@@ -55,7 +55,7 @@ struct chrome {
 
 /* ---- chrome_put.c ---- */
 
-/* Events are begun, filled, and ended; a slice has its times and its name then. */
+/* Begin an event, fill it, and end it.  A slice then has its times and its name. */
 void chrome_begin(struct chrome *c, char ph, unsigned process, unsigned track);
 void chrome_begin_slice(struct chrome *c, unsigned process, unsigned track, int64_t from,
 			int64_t to, const char *name);
@@ -63,13 +63,15 @@ void chrome_put_time(FILE *out, const char *key, int64_t ns); /* in microseconds
 void chrome_put_name(struct chrome *c, const char *name);
 void chrome_end(struct chrome *c);
 
-/* The same of a process: "process_name"; tracks are shown in the order of their indices. */
+/*
+ * Name a process ("process_name") in the same way; tracks are shown in the order of their indices.
+ */
 void chrome_name_one(struct chrome *c, const char *what, unsigned process, unsigned track,
 		     const char *name);
 void chrome_order_one(struct chrome *c, const char *what, unsigned process, unsigned track,
 		      unsigned index);
 
-/* Unless it is named already. */
+/* Name the track if it is not named yet. */
 void chrome_name_track(struct chrome *c, bool *named, unsigned process, unsigned track,
 		       unsigned index, const char *name);
 
@@ -77,14 +79,14 @@ void chrome_name_track(struct chrome *c, bool *named, unsigned process, unsigned
 
 unsigned chrome_process(const struct chrome *c, const struct recording_session *s);
 
-/* NULL: no memory, which is then noted. */
+/* NULL: out of memory, which is noted. */
 struct ring_tracks *chrome_ring(struct chrome *c, const struct recording_session *s, unsigned ring);
 
 /* ---- chrome_client.c ---- */
 
 void chrome_put_event(const struct recording_event *e, void *arg);
 
-/* What came last has nothing behind it. */
+/* Write the last notes, which no later one has completed. */
 void chrome_put_last_events(struct chrome *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_put.c - an event of Chrome's trace event format, and names of tracks */
+/* chrome_put.c - write an event of Chrome's trace event format, and names of tracks */
 #include <inttypes.h>
 
 #include "trace/chrome_private.h"

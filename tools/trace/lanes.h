@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lanes.h - jobs that overlap, put into lanes in which none does */
+/* lanes.h - put overlapping jobs into lanes without overlaps */
 #ifndef QUOIT_TOOLS_TRACE_LANES_H
 #define QUOIT_TOOLS_TRACE_LANES_H
 
@@ -9,12 +9,12 @@
 
 struct lanes {
 	unsigned used;
-	int64_t end[LANES]; /* of the last one in each */
+	int64_t end[LANES]; /* the end of each lane's last item */
 };
 
 /*
- * The lane of what lasted from begin to end; LANES: none is free.  To be asked in the order of
- * their ends: then what is in a lane ends before the next one begins.
+ * Find a lane for an item that lasts from begin to end; LANES: none is free.  Call it in the order
+ * of the ends: then each item of a lane ends before the next one begins.
  */
 static inline unsigned lanes_find(struct lanes *l, int64_t begin, int64_t end)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - a recording: the file that `quoit trace record` writes.
+ * layout.h - the file that `quoit trace record` writes: a recording.
  *
- * A header, then chunks, one behind the other: a chunk's head, and so many bytes as it says, a
- * multiple of 8.  All is little-endian, times are TSC of the machine that recorded; header.tsc and
- * header.real_ns are one moment, the first.  A reader skips chunks of a type that it does not know,
- * and what is behind the fields that it knows.  The last chunk is TRACE_END: where it is missing,
- * the recorder was killed or its disk was full, and what is there is good.
+ * It has a header, then chunks, one after the other: a chunk's head, and the bytes that it
+ * announces, a multiple of 8.  All is little-endian.  Times are TSC of the machine that recorded;
+ * header.tsc and header.real_ns are one moment, the first.  A reader skips chunks of types that it
+ * does not know, and fields behind those that it knows.  The last chunk is TRACE_END.  If that is
+ * missing, the recorder was killed or its disk was full; the rest of the file is valid.
  */
 #ifndef QUOIT_TOOLS_TRACE_LAYOUT_H
 #define QUOIT_TOOLS_TRACE_LAYOUT_H
@@ -22,40 +22,39 @@
 struct trace_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t header_bytes; /* the first chunk is there */
+	uint32_t header_bytes; /* offset of the first chunk */
 	uint64_t tsc_hz;
 	uint64_t tsc;
 	uint64_t real_ns; /* CLOCK_REALTIME */
 	uint32_t cpus;
 	uint32_t reserved;
-	/* Ended by a NUL, or cut off; any bytes. */
-	char machine[64]; /* its name, */
-	char system[64];  /* its kernel's, */
-	char cpu[64];     /* and its cores' */
+	/* Texts end with a NUL or are cut off, and may have any bytes. */
+	char machine[64]; /* the machine's name */
+	char system[64];  /* the kernel's name */
+	char cpu[64];     /* the cores' name */
 	char command[256];
 };
 
 enum trace_chunk_type {
 	TRACE_NOTHING,
-	TRACE_SESSION, /* when it is found, and again, with other figures, when nothing comes any
-			  more */
+	TRACE_SESSION, /* written when the session is found, and again with its last figures */
 	TRACE_RECORDS, /* struct quoit_trace_record[] of a session */
 	TRACE_SITES,   /* struct trace_site[] of a session */
-	TRACE_TOTALS,  /* struct trace_totals, and then its reactors and cores */
+	TRACE_TOTALS,  /* struct trace_totals, followed by the reactors and cores */
 	TRACE_END,
 };
 
 struct trace_chunk {
 	uint32_t type;
-	uint32_t bytes;   /* behind this head */
-	uint64_t session; /* its number; 0: of all */
+	uint32_t bytes;   /* that follow this head */
+	uint64_t session; /* the session's number; 0: of all */
 };
 
 struct trace_session {
 	uint32_t uid, pid, reactor;
-	int32_t cpu, node; /* the reactor's */
+	int32_t cpu, node; /* of the reactor */
 	uint32_t ended;
-	uint64_t begun; /* its file */
+	uint64_t begun; /* begin of the session's trace file */
 	uint64_t dropped, events_dropped;
 	uint64_t lost;      /* records that were overwritten before they were read */
 	uint64_t unwritten; /* records for which the recording had no room */
@@ -63,13 +62,13 @@ struct trace_session {
 };
 
 struct trace_site {
-	uint32_t ring, site; /* as in a struct quoit_trace_event */
+	uint32_t ring, site; /* as in struct quoit_trace_event */
 	char name[40];
 };
 
 struct trace_reactor {
 	int32_t cpu, node;
-	uint64_t work_ticks, poll_ticks; /* since quoitd has started */
+	uint64_t work_ticks, poll_ticks; /* since quoitd started */
 };
 
 struct trace_core {
@@ -84,15 +83,15 @@ struct trace_totals {
 
 enum trace_how {
 	TRACE_DAEMON_DIED = 1,
-	TRACE_FULL = 2, /* its size was reached */
+	TRACE_FULL = 2, /* the file has reached its size */
 };
 
 struct trace_end {
 	uint64_t tsc;
 	uint64_t jobs, events, records;
-	uint64_t dropped, events_dropped, lost, unwritten; /* of all sessions */
+	uint64_t dropped, events_dropped, lost, unwritten; /* sums over all sessions */
 	uint64_t bytes;
-	uint64_t cpu_ns, wall_ns; /* the recorder's */
+	uint64_t cpu_ns, wall_ns; /* of the recorder */
 	uint32_t sessions;
 	uint32_t how; /* bits of enum trace_how */
 };

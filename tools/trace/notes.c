@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* notes.c - when the client submitted, and when it reaped, by what it noted itself */
+/* notes.c - look up when a client submitted and reaped, by its own notes */
 #include "trace/notes.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum { SUBMITS, REAPS };
 
-/* How much later than its post a reap may say that it was; two clocks, read by two. */
+/* A reap may seem this much later than its post, since two CPUs read two clocks. */
 #define REAP_SLACK 2000
 
 /* ---- reading ---- */
@@ -29,7 +29,7 @@ struct loading {
 	const struct recording *rec;
 };
 
-/* In order of time, or it is left out: a client may write what it likes. */
+/* Take notes in the order of time; others are left out, since a client may write anything. */
 static void take(const struct recording_event *e, void *arg)
 {
 	const struct loading *g = arg;
@@ -79,7 +79,7 @@ static bool covers(const struct note *note, uint32_t index)
 	return (int32_t)(note->index - index) > 0;
 }
 
-/* How many notes are at or before a moment. */
+/* How many notes are not later than `at`. */
 static size_t count_until(const struct note_list *l, int64_t at)
 {
 	size_t low = 0, high = l->count;
@@ -95,7 +95,7 @@ static size_t count_until(const struct note_list *l, int64_t at)
 	return low;
 }
 
-/* The first of [low, high) that covers it; those do that are behind one that does. */
+/* The first note of [low, high) that covers the index; notes behind one that does cover it, too. */
 static size_t first_covering(const struct note_list *l, size_t low, size_t high, uint32_t index)
 {
 	while (low < high) {
@@ -115,7 +115,10 @@ static const struct note_list *list_of(const struct notes *n, const struct recor
 	return &n->list[job->session - rec->session][job->ring][which];
 }
 
-/* Indices wrap, so only near ones can be told apart: look from the job's own time, ever farther. */
+/*
+ * Indices wrap, so only near ones can be compared: start at the job's own time, and search
+ * backwards in growing steps.
+ */
 bool notes_submit(const struct notes *n, const struct recording *rec,
 		  const struct recording_job *job, int64_t *ret)
 {

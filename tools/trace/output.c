@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - make something else of a recording, in a file or on standard output */
+/* output.c - convert a recording into a file or to standard output */
 #include "trace/output.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the reader should know before it believes what it sees. */
+/* Warn of gaps, before the reader trusts the output. */
 static void warn(const char *command, const struct trace_reader *r, const struct recording *rec)
 {
 	const struct trace_end *e = &rec->end;
@@ -50,7 +50,7 @@ static int write_stdout(struct trace_reader *r, struct recording *rec, output_fn
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-/* A device or a pipe is written to as it is; nothing else may take its place. */
+/* A device or a pipe is written directly, and never replaced by a file. */
 static bool is_special(const char *path)
 {
 	struct stat st;
@@ -58,7 +58,7 @@ static bool is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* As private as the recording is. */
+/* The output is as private as the recording. */
 static FILE *open_new(char *name, bool special)
 {
 	int fd = special ? open(name, O_WRONLY | O_CLOEXEC) : mkostemp(name, O_CLOEXEC);
@@ -69,7 +69,10 @@ static FILE *open_new(char *name, bool special)
 	return out;
 }
 
-/* Under another name first: who reads the old one meanwhile, or kills us, has a whole file. */
+/*
+ * Write under another name first.  So the file is always whole, even for readers of the old one, or
+ * if we are killed.
+ */
 static int write_file(const char *command, struct trace_reader *r, struct recording *rec,
 		      const char *path, output_fn *write)
 {
@@ -113,7 +116,7 @@ int output_write(const char *command, const char *from, const char *to, output_f
 		err = to && strcmp(to, "-") != 0 ? write_file(command, &r, &rec, to, write)
 						 : write_stdout(&r, &rec, write);
 	if (err == -EIO && !*r.why)
-		err = 1; /* of standard output, and said by whoever flushes it last */
+		err = 1; /* standard output failed; the last flush reports it */
 	if (err < 0)
 		fprintf(stderr, "quoit %s: %s: %s\n", command, from,
 			*r.why ? r.why : strerror(-err));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.c - a recording as one page that needs nothing else.
+ * page.c - write a recording as one page that needs no other file.
  *
- * tools/report/page.html says what goes where: {{title}}, {{style}}, {{data}}, {{script}}.  The
- * data are JSON in an element that is no script; report.js draws them.  Nothing of the recording is
- * ever HTML: there it is escaped (text.h), and the script only makes text of it.
+ * tools/report/page.html has the places: {{title}}, {{style}}, {{data}}, {{script}}.  The data are
+ * JSON in an element that is not a script; report.js draws them.  Text of the recording never
+ * becomes HTML: text.h escapes it, and the script uses it only as text.
  */
 #include "trace/page.h"
 
@@ -23,7 +23,7 @@ struct page {
 	struct trace_reader *reader;
 	struct recording *rec;
 	struct summary *summary;
-	bool first; /* of a list */
+	bool first; /* in a list */
 	uint64_t slices, waits;
 	struct summary_choice choice;
 	struct summary_waits waiting;
@@ -69,13 +69,13 @@ static void close_list(struct page *p, char bracket)
 	p->first = false;
 }
 
-/* Beyond what any reader's integers hold, with an exponent. */
+/* Numbers that integers of some readers cannot hold get an exponent. */
 static void put_number(struct page *p, double value)
 {
 	fprintf(p->out, value < 1e15 ? "%.0f" : "%.4g", value);
 }
 
-/* Few digits: nobody sees more of it. */
+/* Few digits: more would not be visible. */
 static void put_bins(struct page *p, const char *name, const double value[SUMMARY_BINS])
 {
 	open_list(p, name, '[');
@@ -89,7 +89,7 @@ static void put_bins(struct page *p, const char *name, const double value[SUMMAR
 	close_list(p, ']');
 }
 
-/* ---- what it is ---- */
+/* ---- the recording itself ---- */
 
 static void put_begin(struct page *p)
 {
@@ -133,7 +133,7 @@ static void put_head(struct page *p)
 
 /* ---- sessions, operations ---- */
 
-/* Nanoseconds, behind a comma. */
+/* Write nanoseconds, with a comma before. */
 static void put_time(struct page *p, double ns)
 {
 	fputc(',', p->out);
@@ -239,7 +239,7 @@ static void put_tracks(struct page *p)
 	put_count(p, "trackless", p->summary->trackless);
 }
 
-/* In percent, for a strip of colour. */
+/* Write percent, for a strip of colour. */
 static void put_shares(struct page *p, const struct summary_cores *c)
 {
 	open_list(p, "shares", '[');
@@ -276,7 +276,7 @@ static int64_t from_begin(int64_t ns)
 	return ns > 0 ? ns : 0;
 }
 
-/* Eight numbers: its ring's track, where it ran, operation, times, result. */
+/* Write eight numbers: track of its ring, place, operation, times, result. */
 static void put_slice(const struct recording_job *job, void *arg)
 {
 	struct page *p = arg;
@@ -294,7 +294,7 @@ static void put_slice(const struct recording_job *job, void *arg)
 	p->slices++;
 }
 
-/* Four: track, begin, time, and ring and site together. */
+/* Write four numbers: track, begin, duration, and ring and site combined. */
 static void put_wait(const struct recording_event *event, void *arg)
 {
 	struct page *p = arg;
@@ -335,7 +335,7 @@ static void put_slices(struct page *p)
 	put_count(p, "waitsAll", p->summary->waits);
 }
 
-/* The names that waits use, by track and site; and of operations by number. */
+/* Write the names that waits use, by track and site, and of operations, by number. */
 static void put_names(struct page *p)
 {
 	char text[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.h - a recording as one page that needs nothing else */
+/* page.h - write a recording as one page that needs no other file */
 #ifndef QUOIT_TOOLS_TRACE_PAGE_H
 #define QUOIT_TOOLS_TRACE_PAGE_H
 
@@ -7,7 +7,7 @@
 
 #include "trace/recording.h"
 
-/* 0, -ENOMEM or the reader's error; whether `out` took it all, the caller finds out. */
+/* 0, -ENOMEM or the reader's error; the caller checks `out` for errors. */
 int page_write(struct trace_reader *r, struct recording *rec, FILE *out);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c - the files of tools/report/, taken in by the assembler; paths are from the Makefile's */
+/*
+ * parts.c - include the files of tools/report/ by the assembler; paths are relative to the
+ * Makefile's folder
+ */
 #include "trace/parts.h"
 
 #define PART(name, path)                                                                           \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.h - the files of tools/report/, which are in the program as they are; each ends with a NUL
- */
+/* parts.h - the files of tools/report/, contained in the program unchanged; each ends with a NUL */
 #ifndef QUOIT_TOOLS_TRACE_PARTS_H
 #define QUOIT_TOOLS_TRACE_PARTS_H
 

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Below it, a recording of a day would have times beyond 2^53 ns, or none at all. */
+/* With fewer ticks a second, a recording of a day would have times beyond 2^53 ns. */
 #define LEAST_HZ 1000000u
 #define MOST_HZ  UINT64_C(100000000000)
 
-/* Copy bytes of the file; how many there were, or -errno. */
+/* Copy bytes of the file; returns how many there were, or -errno. */
 static int64_t copy(const struct trace_reader *r, uint64_t at, void *to, size_t bytes)
 {
 	size_t got = 0;

@@ -2,8 +2,8 @@
 /*
  * reader.h - read a recording, chunk by chunk.
  *
- * Its bytes are hostile: every size is checked, and a chunk is copied before anybody looks at it.
- * Fuzzed, with what stands on it (tests/fuzz/fuzz_trace.c).
+ * The file's bytes are hostile: every size is checked, and a chunk is copied before it is examined.
+ * The reader and its users are fuzzed (tests/fuzz/fuzz_trace.c).
  */
 #ifndef QUOIT_TOOLS_TRACE_READER_H
 #define QUOIT_TOOLS_TRACE_READER_H
@@ -14,29 +14,31 @@
 #include "trace/layout.h"
 
 struct trace_reader {
-	int fd;               /* -1: bytes */
-	const uint8_t *bytes; /* of so many */
+	int fd;               /* -1: reads `bytes` instead */
+	const uint8_t *bytes; /* `size` bytes in memory */
 	uint64_t size;
 	uint64_t at;
-	struct trace_header header; /* its texts ended by a NUL */
-	uint64_t *payload;          /* of the chunk that was read last */
+	struct trace_header header; /* its texts all end with a NUL here */
+	uint64_t *payload;          /* of the last chunk that was read */
 	bool cut;                   /* the file ends within a chunk */
-	char why[96];               /* what is wrong with it */
+	char why[96];               /* why the file is bad */
 };
 
 /*
- * Open a file, or take bytes that stay where they are.  0; -errno of the file; -EBADMSG: it is no
- * recording, -EPROTONOSUPPORT: one of another version; `why` says more.  trace_reader_close it in
- * any case.
+ * Open a file, or read bytes that stay in place.  0; -errno of the file; -EBADMSG: it is not a
+ * recording; -EPROTONOSUPPORT: it is of another version; `why` says more.  Call trace_reader_close
+ * in any case.
  */
 int trace_reader_open(struct trace_reader *r, const char *path);
 int trace_reader_take(struct trace_reader *r, const void *bytes, size_t size);
 void trace_reader_close(struct trace_reader *r);
 
-/* The next chunk: 1, and its bytes are at r->payload; 0: that was all; -EBADMSG, or -errno. */
+/*
+ * Read the next chunk.  1: its bytes are at r->payload; 0: there are no more; -EBADMSG or -errno.
+ */
 int trace_reader_next(struct trace_reader *r, struct trace_chunk *ret);
 
-/* From the first chunk again. */
+/* Start again at the first chunk. */
 void trace_reader_rewind(struct trace_reader *r);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - `quoit trace record`: a program, a process or all, until it ends or for a time */
+/*
+ * record.c - `quoit trace record`: record a program, a process or all, until it ends or for a time
+ */
 #include "trace/record.h"
 
 #include <errno.h>
@@ -24,11 +26,11 @@
 #define DEFAULT_PATH    "quoit.trace"
 #define DEFAULT_SIZE    (UINT64_C(256) << 20)
 #define LEAST_SIZE      (UINT64_C(2) << 20)
-#define DEFAULT_RECORDS 16384u /* of 32 sessions at a time these find room in quoitd */
+#define DEFAULT_RECORDS 16384u /* quoitd has room for 32 sessions with this many records */
 #define MOST_SECONDS    86400.0
 #define MOST_OPTIONS    32u
-#define SETTLE_MS       1000u /* so long at most for what quoitd has still to tell */
-#define QUIET_LOOKS     3u    /* and until so many looks see nothing more */
+#define SETTLE_MS       1000u /* the longest wait for quoitd's last records */
+#define QUIET_LOOKS     3u    /* the wait ends after this many looks without new ones */
 
 enum { OUTPUT, PID, ALL, TIME, SIZE, RECORDS, QUOITD, SOCKET, SHARED };
 
@@ -56,16 +58,17 @@ static const struct args_command command = {
 struct record {
 	struct recorder_what what;
 	bool all, shared;
-	double seconds; /* 0: until interrupted */
+	double seconds; /* 0: until it is interrupted */
 	const char *socket;
-	const char *daemon_options[MOST_OPTIONS + 2]; /* $QUOIT_GPU's first, NULL behind the last */
+	/* the option of $QUOIT_GPU first; ended by a NULL */
+	const char *daemon_options[MOST_OPTIONS + 2];
 	unsigned daemon_options_used;
 	char gpu[64];
 };
 
 /* ---- the command line ---- */
 
-/* "256M"; false: it is no size. */
+/* Parse a size such as "256M"; false: it is not one. */
 static bool parse_size(const char *word, uint64_t *ret)
 {
 	static const char units[] = "KMG";
@@ -125,7 +128,7 @@ static int take_option(struct record *r, int opt, const char *value)
 	return 0;
 }
 
-/* What stands before a first `--` is ours. */
+/* How many arguments stand before the first `--`; these are ours. */
 static int count_ours(int argc, char **argv)
 {
 	int i = 1;
@@ -135,7 +138,7 @@ static int count_ours(int argc, char **argv)
 	return i;
 }
 
-/* One of a program, a process, and all. */
+/* Check that exactly one of a program, a process, and all is to be recorded. */
 static int check_choice(const struct record *r, int left, const char *first)
 {
 	const char *wrong = NULL;
@@ -160,7 +163,7 @@ static int check_choice(const struct record *r, int left, const char *first)
 	return ARGS_BAD;
 }
 
-/* 0, or what args_next said last. */
+/* 0, or the last result of args_next. */
 static int parse(struct record *r, int argc, char **argv)
 {
 	int ours = count_ours(argc, argv), opt, err;
@@ -181,16 +184,16 @@ static int parse(struct record *r, int argc, char **argv)
 	return check_choice(r, ours - optind, argv[optind]);
 }
 
-/* ---- until it ends ---- */
+/* ---- wait for the end ---- */
 
 struct signals {
 	const sigset_t *set;
-	int heard; /* a signalfd that is only waited for, never read; -1: it cannot be had */
+	int heard; /* a signalfd, only polled and never read; -1: there is none */
 };
 
 /*
- * The signal that comes until it is time for the next look, which it is also when a session has
- * come; not positive: none.
+ * Wait for a signal, but not longer than until the next look; a new session ends the wait, too.
+ * Returns the signal; not positive: none came.
  */
 static int next_signal(const struct recorder *r, uint64_t came, const struct signals *s,
 		       siginfo_t *ret)
@@ -214,7 +217,7 @@ static void hear_no_more(const struct signals *s)
 		close(s->heard);
 }
 
-/* What quoitd has not told yet: a session's last jobs, and that it has ended. */
+/* Wait for what quoitd has not reported yet: a session's last jobs, and its end. */
 static void settle(struct recorder *r)
 {
 	unsigned quiet = 0;
@@ -228,7 +231,7 @@ static void settle(struct recorder *r)
 	}
 }
 
-/* The program's exit status. */
+/* Record until the program has ended; returns its exit status. */
 static int await_program(struct recorder *r, pid_t program, pid_t *keeper,
 			 const struct signals *signals)
 {
@@ -259,7 +262,7 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Until a signal says so, the time is over, quoitd has ended or the file cannot be written. */
+/* Record until a signal comes, the time is over, quoitd has ended or the file cannot be written. */
 static void await_time(struct recorder *r, double seconds, const struct signals *signals)
 {
 	double until = seconds > 0 ? seconds_now() + seconds : 0;
@@ -274,7 +277,10 @@ static void await_time(struct recorder *r, double seconds, const struct signals 
 	(void)recorder_look(r);
 }
 
-/* As nohup means it: a blocked signal would come all the same. */
+/*
+ * Signals that are ignored, as nohup does, must stay ignored: if they were blocked, they would
+ * reach us.
+ */
 static void leave_out_ignored(sigset_t *signals)
 {
 	struct sigaction action;
@@ -310,7 +316,7 @@ static int record_program(struct record *r, const sigset_t *signals, const sigse
 	if (recorder_begin(&recorder, &r->what) < 0)
 		return status;
 	program = program_start(r->what.command, r->what.socket, before, "trace record");
-	(void)signal(SIGPIPE, SIG_IGN); /* it keeps its own */
+	(void)signal(SIGPIPE, SIG_IGN); /* the program keeps its own setting */
 	if (program > 0) {
 		heard = hear(signals);
 		status = await_program(&recorder, program, keeper, &heard);
@@ -329,7 +335,7 @@ static int record_privately(struct record *r, const sigset_t *signals, const sig
 	unsigned n = 0;
 	int status;
 
-	if (*r->gpu) /* first: an option wins */
+	if (*r->gpu) /* before the others, so that an option overrides it */
 		daemon_options[n++] = r->gpu;
 	for (unsigned i = 0; i < r->daemon_options_used; i++)
 		daemon_options[n++] = r->daemon_options[i];

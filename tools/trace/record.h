@@ -3,7 +3,7 @@
 #ifndef QUOIT_TOOLS_TRACE_RECORD_H
 #define QUOIT_TOOLS_TRACE_RECORD_H
 
-/* As a subcommand's function in commands.h; argv[0] is "record". */
+/* Works like the functions in commands.h; argv[0] is "record". */
 int trace_record(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - follow what quoitd records, and copy it into a file */
+/* recorder.c - follow quoitd's trace files, and copy their records into a recording */
 #include "trace/recorder_private.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@
 
 #define TOTALS_NS       100000000u
 #define BUFFER_RECORDS  (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))
-#define CLOSING_BYTES   (1u << 20) /* of the size: for what must not be left out */
+/* part of the size that is kept for chunks that must not be left out */
+#define CLOSING_BYTES   (1u << 20)
 #define PAUSE_UNRIPE_MS 1u
 #define PAUSE_BUSY_MS   5u
 #define PAUSE_IDLE_MS   20u
@@ -25,7 +26,7 @@
 
 /* ---- begin ---- */
 
-/* Who made the file that is there already may read what comes into it: then it must be us. */
+/* The owner of an existing file may read all that we write, so it must be us. */
 static int make_private(int fd)
 {
 	struct stat st;
@@ -41,7 +42,7 @@ static int make_private(int fd)
 	return fchmod(fd, 0600) < 0 ? -1 : ftruncate(fd, 0);
 }
 
-/* Only when there is something to record: an older recording may be there. */
+/* Create it only when there is something to record, since an older recording may be there. */
 static int open_file(struct recorder *r, const struct trace_header *header)
 {
 	int fd = open(r->what.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -102,7 +103,8 @@ int recorder_begin(struct recorder *r, const struct recorder_what *what)
 	err = r->tail && r->buffer ? open_directory(r) : -1;
 	if (!err) {
 		r->watch = watch_open(r->directory);
-		recorder_fill_header(r, &header); /* what quoitd makes for us is younger */
+		/* trace files that quoitd makes for us begin later than this */
+		recorder_fill_header(r, &header);
 		r->since = header.tsc;
 		err = r->what.pid ? recorder_ask_for_pid(r) : recorder_ask_for_all(r);
 	}
@@ -162,7 +164,7 @@ static void put_records(struct recorder *r, struct recorder_tail *t, size_t coun
 	trace_writer_put(&r->writer, TRACE_RECORDS, t->tail.number, r->buffer, bytes);
 }
 
-/* What a session told for the last time. */
+/* Take a session's final figures. */
 static void add_up(struct recorder *r, struct tail *t)
 {
 	recorder_put_session(r, t);
@@ -186,7 +188,7 @@ static uint64_t look_at_tail(struct recorder *r, struct recorder_tail *t, uint64
 	recorder_look_at_sites(r, t, now);
 	if (t->tail.over) {
 		add_up(r, &t->tail);
-		if (!t->tail.ended) /* there may be another one already (follow_again) */
+		if (!t->tail.ended) /* there may be a new file of this session (follow_again) */
 			r->next_scan_ns = now;
 	}
 	return all;
@@ -203,7 +205,7 @@ uint64_t recorder_look(struct recorder *r)
 	if (now >= r->next_totals_ns) {
 		r->next_totals_ns = now + TOTALS_NS;
 		recorder_put_totals(r);
-		trace_writer_flush(&r->writer); /* so that little is lost when we are killed */
+		trace_writer_flush(&r->writer); /* so that little is lost if we are killed */
 	}
 	for (unsigned i = 0; i < r->tails; i++)
 		all += look_at_tail(r, &r->tail[i], now);
@@ -211,8 +213,8 @@ uint64_t recorder_look(struct recorder *r)
 }
 
 /*
- * After a pause quoitd fills half of a ring at once, and then adds 256 jobs and 333 records of
- * clients' notes in a millisecond at most: the other half must do for the time between two looks.
+ * After a pause quoitd fills half of a ring at once, and then adds at most 256 jobs and 333 records
+ * of clients' notes in a millisecond.  So the other half must last until the next look.
  */
 unsigned recorder_pause_ms(const struct recorder *r, uint64_t records)
 {
@@ -237,7 +239,8 @@ bool recorder_is_over(const struct recorder *r)
 
 /* ---- the end ---- */
 
-/* Sessions that were opened and have no file: quoitd had no memory for it, or they were too many.
+/*
+ * How many opened sessions have no file, since quoitd had no memory for it, or there were too many.
  */
 static uint64_t count_missed(const struct recorder *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_ask.c - ask quoitd to record, and hear when it ends */
+/* recorder_ask.c - ask quoitd to record, and notice when it ends */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "sessions.h"
 #include "trace/recorder_private.h"
 
-/* A connection that records, and how many sessions; -errno after a message. */
+/* Returns a connection that records, and how many sessions it records; -errno after a message. */
 static int ask(const struct recorder *r, uint64_t session, uint32_t *ret_sessions)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_TRACE,
@@ -77,7 +77,7 @@ static bool is_live(const struct session_row *row, void *arg)
 	return !row->s.ended && row->daemon_lives;
 }
 
-/* Those that somebody else records already, or for which no memory is left. */
+/* Name sessions that another recorder has, or for which quoitd has no memory left. */
 static void say_left_out(const struct recorder *r, uint32_t recorded)
 {
 	struct sessions s;
@@ -104,7 +104,7 @@ int recorder_ask_for_all(struct recorder *r)
 	return 0;
 }
 
-/* Nothing is ever said to us but that. */
+/* On these connections quoitd reports nothing but its end. */
 void recorder_look_at_connections(struct recorder *r)
 {
 	char byte;

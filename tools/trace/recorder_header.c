@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_header.c - when a recording begins, on which machine, and of what */
+/* recorder_header.c - write when a recording begins, on which machine, and of what */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

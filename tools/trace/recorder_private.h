@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder_private.h - what the files of the recorder have in common.
+ * recorder_private.h - functions that the files of the recorder share.
  *
  *	recorder.c           begin, look, end; records
- *	recorder_ask.c       what quoitd is asked for
+ *	recorder_ask.c       requests to quoitd
  *	recorder_header.c    when, where, and of what
  *	recorder_sessions.c  which sessions are followed
  *	recorder_sites.c     names of call sites
@@ -16,38 +16,40 @@
 
 #include "trace/recorder.h"
 
-/* Nanoseconds; and the TSC, as libquoit and quoitd read it. */
+/* Nanoseconds of a clock; and the TSC, as libquoit and quoitd read it. */
 uint64_t recorder_clock(clockid_t clock);
 uint64_t recorder_ticks(void);
 
 void recorder_fill_header(const struct recorder *r, struct trace_header *h);
 
 /*
- * Ask for the sessions that a process has, or for all that one may record.  0, or -1 after a
- * message.
+ * Ask quoitd to record a process's sessions, or all that we may record.  0, or -1 after a message.
  */
 int recorder_ask_for_pid(struct recorder *r);
 int recorder_ask_for_all(struct recorder *r);
 
-/* What a session has told so far. */
+/* Write a session's figures so far. */
 void recorder_put_session(struct recorder *r, struct tail *t);
 
-/* Add what is missing of a session to what is of all, or take it back (-1). */
+/* Add a session's losses to the sums of all, or subtract them (-1). */
 void recorder_sum(struct recorder *r, const struct tail *t, int sign);
 
-/* Follow those that have come; forget those that are over and gone. */
+/* Follow new sessions; forget those that are over when their files have gone. */
 void recorder_look_for_sessions(struct recorder *r, uint64_t now);
 
-/* The call sites of this record's waits; and their names, as the client has written them by now. */
+/*
+ * Note the call sites in this record's waits; and write their names, as far as the client has given
+ * them.
+ */
 void recorder_want_sites(struct recorder_tail *t, const struct quoit_trace_record *record);
 void recorder_look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t now);
 
 void recorder_put_totals(struct recorder *r);
 
-/* Has quoitd ended?  Then r->daemon_died says so. */
+/* Sets r->daemon_died if quoitd has ended. */
 void recorder_look_at_connections(struct recorder *r);
 
-/* End all that was asked for. */
+/* End all recordings that we asked for. */
 void recorder_hang_up(struct recorder *r);
 
 #endif

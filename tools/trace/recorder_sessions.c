@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_sessions.c - which sessions are followed: they come, and they go */
+/* recorder_sessions.c - follow sessions as they come and go */
 #include <dirent.h>
 #include <unistd.h>
 
 #include "trace/recorder_private.h"
 
 /*
- * The folder is looked through so often; seldom where the kernel says that something has come, and
- * nothing in there is strange.
+ * How often the folder is read: seldom if the kernel reports new files, and no file in it is
+ * strange.
  */
 #define SCAN_NS         10000000u
 #define SCAN_WATCHED_NS 1000000000u
@@ -22,7 +22,10 @@ static struct recorder_tail *find_tail(struct recorder *r, uint64_t number)
 	return NULL;
 }
 
-/* Its file was somebody else's, whose recording has ended, and is made again for us. */
+/*
+ * A session's old file belonged to another recording that has ended; now quoitd has made a new file
+ * for us.
+ */
 static void follow_again(struct recorder *r, struct recorder_tail *known)
 {
 	struct tail again;
@@ -38,11 +41,11 @@ static void follow_again(struct recorder *r, struct recorder_tail *known)
 		return;
 	}
 	tail_go_on(&again, &known->tail);
-	recorder_sum(r, &known->tail, -1); /* they will be added again */
+	recorder_sum(r, &known->tail, -1); /* the new file's end will add them again */
 	known->tail = again;
 }
 
-/* False: there are too many. */
+/* False: there are too many sessions. */
 static bool follow(struct recorder *r, uint64_t number)
 {
 	struct recorder_tail *known = find_tail(r, number), *t = &r->tail[r->tails];
@@ -57,7 +60,8 @@ static bool follow(struct recorder *r, uint64_t number)
 	*t = (struct recorder_tail){.present = true};
 	if (tail_open(&t->tail, r->directory, number, &r->origin, r->since) < 0 ||
 	    (r->what.pid && t->tail.s.pid != r->what.pid)) {
-		tail_close(&t->tail); /* somebody else's, or not whole yet: look again */
+		/* another recording's file, or one that is not whole yet: look again */
+		tail_close(&t->tail);
 		r->strange++;
 		return true;
 	}
@@ -67,7 +71,7 @@ static bool follow(struct recorder *r, uint64_t number)
 	return true;
 }
 
-/* Those that are over are only kept so as not to be taken for new ones. */
+/* Sessions that are over are kept while their files exist, or they would be taken for new ones. */
 static void forget_gone(struct recorder *r)
 {
 	unsigned kept = 0;
@@ -99,8 +103,8 @@ static void scan(struct recorder *r)
 }
 
 /*
- * Who is told of a new file opens it at once; but it is told when the file is made, and that is a
- * moment before it is whole.
+ * The kernel reports a new file when it is created, a moment before it is whole; so look again for
+ * a while.
  */
 void recorder_look_for_sessions(struct recorder *r, uint64_t now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_sites.c - the names of the call sites that a recording's waits have */
+/* recorder_sites.c - write the names of the call sites in a recording's waits */
 #include <string.h>
 
 #include "legs.h"
@@ -24,7 +24,7 @@ static bool lacks_sites(const struct recorder_tail *t)
 	return false;
 }
 
-/* The client's names, as it has written them by now. */
+/* Write the names that the client has given by now. */
 static void put_sites(struct recorder *r, struct recorder_tail *t)
 {
 	static struct quoit_site table[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
@@ -50,7 +50,7 @@ void recorder_look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_
 	if (!lacks_sites(t) || now < t->next_sites_ns)
 		return;
 	put_sites(r, t);
-	/* A client may name sites that it never has. */
+	/* A client may use sites that it never names. */
 	t->sites_pause_ns = lacks_sites(t) && t->sites_pause_ns < SITES_MOST_NS
 				    ? 2 * t->sites_pause_ns + SITES_NS
 				    : SITES_NS;

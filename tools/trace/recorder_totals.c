@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_totals.c - a sample of what reactors and cores do */
+/* recorder_totals.c - write a sample of the work of reactors and cores */
 #include "trace/recorder_private.h"
 
 void recorder_put_totals(struct recorder *r)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.c - what a recording holds, one after the other: jobs, events, counts, totals */
+/* recording.c - read the contents of a recording in order: jobs, events, counts, totals */
 #include "trace/recording_private.h"
 
 #include <string.h>
 
 /*
- * 46 days: of a longer recording no time could be believed, and the microseconds of this one have
- * three exact decimals.
+ * 46 days: times of a longer recording are not credible, and up to here microseconds have three
+ * exact decimals.
  */
 #define MOST_NS INT64_C(4000000000000000)
-#define SLACK   INT64_C(1000000) /* cores' TSC differ, and a file begins a little later */
+/* the TSCs of cores differ, and a session's file begins a little later */
+#define SLACK   INT64_C(1000000)
 
 /* ---- times ---- */
 
-/* Negative: before the recording; -MOST_NS: nobody knows when. */
+/* Negative: before the recording; -MOST_NS: not known. */
 static int64_t time_of(const struct recording *rec, uint64_t tsc)
 {
 	double ns = (double)(int64_t)(tsc - rec->header.tsc) * rec->tick_ns;
@@ -21,7 +22,9 @@ static int64_t time_of(const struct recording *rec, uint64_t tsc)
 	return ns > -(double)MOST_NS && ns < (double)MOST_NS ? (int64_t)ns : -MOST_NS;
 }
 
-/* The moment of a step of a job's: that of the one before where it has none, or a wrong one. */
+/*
+ * The time of one step of a job.  If it is missing or before the last step, the last step's time.
+ */
 static int64_t step(const struct recording *rec, uint64_t tsc, int64_t before)
 {
 	int64_t at = tsc ? time_of(rec, tsc) : before;
@@ -60,7 +63,7 @@ static bool take_job(const struct recording *rec, const struct quoit_trace_recor
 	ret->start = step(rec, j->start, ret->memory);
 	ret->end = step(rec, j->end, ret->start);
 	ret->post = step(rec, j->post, ret->end);
-	return is_within(rec, ret->post); /* it may be older than the recording */
+	return is_within(rec, ret->post); /* it may be from before the recording */
 }
 
 static bool take_event(const struct recording *rec, const struct quoit_trace_record *from,

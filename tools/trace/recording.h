@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - what a recording holds: its sessions, and its jobs one after the other.
+ * recording.h - read the contents of a recording: its sessions, and its jobs in order.
  *
- * What the file says is made sane here: times are in order and within the recording, names end,
- * numbers have limits.  Times are nanoseconds since the recording began.
+ * The reader makes the file's contents sane: times are in order and within the recording, names
+ * end, numbers have limits.  Times are nanoseconds since the recording began.
  *
  *	recording.c           jobs, events, counts and totals, as they come
  *	recording_sessions.c  sessions, by their numbers
- *	recording_names.c     what operations, places and call sites are called
+ *	recording_names.c     names of operations, places and call sites
  */
 #ifndef QUOIT_TOOLS_TRACE_RECORDING_H
 #define QUOIT_TOOLS_TRACE_RECORDING_H
@@ -17,7 +17,7 @@
 #define RECORDING_MOST_SESSIONS 4096u
 #define RECORDING_UNKNOWN       "?"
 
-struct recording_names { /* of call sites, by ring and site; "": not known */
+struct recording_names { /* names of call sites, by ring and site; "": not known */
 	char name[QUOIT_SITE_RINGS][QUOIT_MAX_SITES][sizeof((struct trace_site *)0)->name + 1];
 };
 
@@ -25,7 +25,7 @@ struct recording_session {
 	uint64_t number;
 	struct trace_session s;
 	char name[4 * sizeof((struct trace_session *)0)->name + 1]; /* escaped */
-	struct recording_names *names;                              /* NULL: none */
+	struct recording_names *names;                              /* NULL: there are none */
 	uint64_t jobs, failed, events;
 	uint64_t rings; /* bit i: something was seen of ring i */
 };
@@ -33,17 +33,17 @@ struct recording_session {
 struct recording {
 	struct trace_header header;
 	double tick_ns;
-	struct recording_session *session; /* by their numbers */
+	struct recording_session *session; /* in the order of their numbers */
 	unsigned sessions, room;
-	uint64_t jobs, events, samples; /* in the file; samples: of totals */
-	uint64_t damaged;               /* records that say what cannot be; they are left out */
-	uint64_t foreign;               /* chunks of sessions that it does not tell of */
-	bool ended;                     /* `end` is known: else the recorder was killed */
+	uint64_t jobs, events, samples; /* in the file; samples: totals */
+	uint64_t damaged;               /* impossible records, which are left out */
+	uint64_t foreign;               /* chunks of sessions that the file does not describe */
+	bool ended;                     /* `end` is known; false: the recorder was killed */
 	struct trace_end end;
-	int64_t span_ns; /* all of it */
+	int64_t span_ns; /* of the whole recording */
 };
 
-/* A job, its times in order: what it did not come to takes no time. */
+/* A job, with its times in order; steps that it did not reach take no time. */
 struct recording_job {
 	struct recording_session *session;
 	unsigned ring, opcode, place; /* place: enum quoit_trace_place */
@@ -73,7 +73,7 @@ struct recording_totals {
 	const struct trace_core *core;
 };
 
-/* What there is, to be called for each; any may be NULL. */
+/* Functions that recording_visit calls for each item; any may be NULL. */
 struct recording_visitor {
 	void (*job)(const struct recording_job *job, void *arg);
 	void (*event)(const struct recording_event *event, void *arg);
@@ -83,26 +83,26 @@ struct recording_visitor {
 };
 
 /*
- * Read all once and find out what there is.  0, -ENOMEM, or the reader's error.
- * recording_free it in any case.
+ * Read the whole file once, to find out its contents.  0, -ENOMEM, or the reader's error.  Call
+ * recording_free in any case.
  */
 int recording_load(struct trace_reader *r, struct recording *ret);
 void recording_free(struct recording *rec);
 
-/* Read all again, in the order of the file: jobs of a ring by their ends. */
+/* Read the whole file again, in its order: jobs of a ring come by their ends. */
 int recording_visit(struct trace_reader *r, struct recording *rec,
 		    const struct recording_visitor *v);
 
-/* NULL: it has none of this number. */
+/* NULL: there is no session with this number. */
 struct recording_session *recording_find(const struct recording *rec, uint64_t number);
 
-/* A call site's name, not escaped; RECORDING_UNKNOWN. */
+/* A call site's name, not escaped; or RECORDING_UNKNOWN. */
 const char *recording_site(const struct recording_session *s, unsigned ring, unsigned site);
 
-/* "gemm", "module operation 192"; into ret where it needs to be made. */
+/* "gemm", "module operation 192"; written into ret if it must be composed. */
 const char *recording_operation(unsigned opcode, char *ret, size_t size);
 
-/* Who ran it, as a track's name; all that have one name are one track. */
+/* The place that ran the job, as a track's name; jobs with equal names are on one track. */
 #define RECORDING_PLACE_BYTES 40
 void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_BYTES]);
 

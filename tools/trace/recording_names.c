@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_names.c - what operations, places and call sites are called */
+/* recording_names.c - the names of operations, places and call sites */
 #include <stdio.h>
 
 #include "trace/recording.h"

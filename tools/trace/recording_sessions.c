@@ -15,7 +15,7 @@ static void limit_session(struct trace_session *s)
 	recording_limit(&s->unwritten);
 }
 
-/* Where it is, or would be. */
+/* The index at which the session is, or would be inserted. */
 static unsigned place_of(const struct recording *rec, uint64_t number)
 {
 	unsigned low = 0, high = rec->sessions;
@@ -52,7 +52,7 @@ static bool grow(struct recording *rec)
 	return true;
 }
 
-/* NULL: there are too many. */
+/* NULL: there are too many sessions. */
 static struct recording_session *insert(struct recording *rec, uint64_t number)
 {
 	unsigned i = place_of(rec, number);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - a recording in figures of bounded size, whatever its own is */
+/* summary.c - sum up a recording of any size in figures of bounded size */
 #include "trace/summary_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the counts of a session say, of the bin that is being filled. */
+/* A session's counts in the bin that is being filled. */
 struct level {
 	bool begun;
 	unsigned bin;
@@ -131,7 +131,7 @@ void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LEG_BU
 	*c = (struct summary_choice){.bucket = QUOIT_LEG_BUCKETS, .left = UINT64_MAX};
 	while (c->bucket && bucket[c->bucket - 1] <= most)
 		most -= bucket[--c->bucket];
-	if (c->bucket) { /* not all of them */
+	if (c->bucket) { /* this bucket is not chosen completely */
 		c->bucket--;
 		c->left = most;
 	}
@@ -149,7 +149,7 @@ bool summary_is_chosen(struct summary_choice *c, int64_t ns)
 	return true;
 }
 
-/* ---- what is visited ---- */
+/* ---- visitors ---- */
 
 static void take_job(const struct recording_job *job, void *arg)
 {
@@ -212,7 +212,7 @@ static void add_level(struct summary *s, const struct recording_session *session
 	}
 }
 
-/* The bin is full, and those up to `bin` are as it was at the end of this one. */
+/* Close the present bin; the bins before `bin` get the values at its end. */
 static void fill_until(struct summary *s, const struct recording_session *session, struct level *l,
 		       unsigned bin)
 {
@@ -244,7 +244,7 @@ static void take_counts(const struct recording_counts *counts, void *arg)
 		l->most[i] = now[i] > l->most[i] ? now[i] : l->most[i];
 }
 
-/* A session that goes on stays as it was. */
+/* A session without later counts keeps its last values, if it has not ended. */
 static void fill_rest(struct making *m)
 {
 	for (unsigned i = 0; i < m->s->rec->sessions; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_tracks.c - rings, clients and places that have a track, and how dense it is */
+/* summary_tracks.c - make the tracks of rings, clients and places, and their density */
 #include <stdio.h>
 
 #include "trace/summary_private.h"
@@ -72,7 +72,7 @@ struct summary_track *summary_track_of_place(struct summary *s, const struct rec
 
 /* ---- density ---- */
 
-/* Whole bins only change it at their first and behind their last. */
+/* Bins that are covered wholly are added as one change at the first and one behind the last. */
 void summary_add_density(const struct summary *s, struct summary_density *d, int64_t from,
 			 int64_t to)
 {

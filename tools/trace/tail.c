@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tail.c - read what comes in a session's trace file, and count what is missed */
+/* tail.c - read new records of a session's trace file, and count those that are missed */
 #include "trace/tail.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What changes in a file's head. */
+/* The parts of a file's head that change. */
 struct state {
 	uint64_t head, dropped, events_dropped, ended;
 };
@@ -18,7 +18,10 @@ QUOIT_STATIC_ASSERT(offsetof(struct quoit_trace, ended) ==
 			    offsetof(struct quoit_trace, head) + offsetof(struct state, ended),
 		    "as they are in the file");
 
-/* A copy, not a mapping: a file that its writer cuts short cannot end us with SIGBUS. */
+/*
+ * It copies, and does not map: if the writer truncates the file, a mapping would end us with
+ * SIGBUS.
+ */
 static bool read_all(int fd, void *to, size_t bytes, uint64_t at)
 {
 	return pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
@@ -59,7 +62,7 @@ static int take_head(struct tail *t, const struct counters_origin *origin, uint6
 		return -EBADMSG;
 	t->records = f.records;
 	t->records_at = f.records_at;
-	t->next = f.begun < since ? f.head : 0; /* it was there for somebody else */
+	t->next = f.begun < since ? f.head : 0; /* the file was made for another recorder */
 	t->s = (struct trace_session){.uid = f.uid,
 				      .pid = f.pid,
 				      .reactor = f.reactor,
@@ -112,7 +115,7 @@ static bool read_state(const struct tail *t, struct state *ret)
 	       ret->head >= t->next;
 }
 
-/* So many from t->next on, which may be at the ring's end and at its beginning. */
+/* Copy `count` records from t->next on; they may wrap around the ring's end. */
 static bool copy(const struct tail *t, struct quoit_trace_record *ret, size_t count)
 {
 	size_t from = t->next & (t->records - 1);
@@ -123,7 +126,10 @@ static bool copy(const struct tail *t, struct quoit_trace_record *ret, size_t co
 		read_all(t->fd, ret + first, (count - first) * sizeof *ret, t->records_at));
 }
 
-/* What is older has been written over, or `margin` of them may just be. */
+/*
+ * The oldest record that is valid: older ones are overwritten, and `margin` of them may be at this
+ * moment.
+ */
 static uint64_t oldest(const struct tail *t, uint64_t head, uint64_t margin)
 {
 	return head + margin > t->records ? head + margin - t->records : 0;
@@ -150,7 +156,7 @@ size_t tail_read(struct tail *t, struct quoit_trace_record *ret, size_t most)
 	t->s.dropped = t->dropped + before.dropped;
 	t->s.events_dropped = t->events_dropped + before.events_dropped;
 	if (before.head == t->next) {
-		t->over = t->ended; /* said when all was there */
+		t->over = t->ended; /* `ended` was set when all records were there */
 		t->ended = before.ended != 0;
 		return 0;
 	}
@@ -158,7 +164,7 @@ size_t tail_read(struct tail *t, struct quoit_trace_record *ret, size_t most)
 	pass_over(t, oldest(t, before.head, 0));
 	count = before.head - t->next < most ? (size_t)(before.head - t->next) : most;
 	if (!copy(t, ret, count) || !read_state(t, &after)) {
-		t->s.lost += before.head - t->next; /* it was emptied before it was read */
+		t->s.lost += before.head - t->next; /* the file was emptied before it was read */
 		tail_close(t);
 		return 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - strings of strangers in JSON, also where it stands in a page */
+/* text.c - write untrusted strings as JSON and HTML text */
 #include "trace/text.h"
 
 #include <string.h>

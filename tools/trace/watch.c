@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - hear of files that come into a folder: inotify */
+/* watch.c - notice new files in a folder, by inotify */
 #include "trace/watch.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ int watch_open(int directory)
 	return err;
 }
 
-/* Which one it was is not told: where too many come, the kernel leaves some out. */
+/* The events do not say which file it was: if there are too many, the kernel drops some. */
 bool watch_news(int watch)
 {
 	char events[4096];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* work.c - how many cores were at work between two samples of the totals */
+/* work.c - compute how many cores worked between two samples of the totals */
 #include "trace/work.h"
 
 #include <string.h>
 
-/* Of a time in ns; counters may be a little older or newer than their sample. */
+/*
+ * A part of a time in ns, at most all of it; counters may be slightly older or newer than their
+ * sample.
+ */
 static double share(const struct work *w, uint64_t to, uint64_t from, double ns)
 {
 	double part = to > from ? (double)(to - from) * w->tick_ns / ns : 0;

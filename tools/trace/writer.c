@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c - write a recording: one buffer, one limit */
+/* writer.c - write a recording, with one buffer and one limit */
 #include "trace/writer.h"
 
 #include <errno.h>

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * What C99 or C++ lacks of C11 gcc and clang have as extensions; __extension__ keeps -Wpedantic
- * silent about them.
+ * gcc and clang have as extensions the parts of C11 that C99 and C++ lack; __extension__ keeps
+ * -Wpedantic silent about them.
  */
 #ifdef __cplusplus
 #define QUOIT_STATIC_ASSERT(expr, text) static_assert(expr, text)
@@ -28,11 +28,12 @@
 #define QUOIT_STATIC_ASSERT(expr, text) __extension__ _Static_assert(expr, text)
 #define QUOIT_ALIGNED(n)                __attribute__((aligned(n)))
 #endif
-#define QUOIT_UNNAMED __extension__ /* before a struct or union without a name in another one */
+/* before a struct or union that has no name and lies in another one */
+#define QUOIT_UNNAMED __extension__
 
 #define QUOIT_ABI_VERSION 5u
 
-/* The cache line that words of different writers keep apart by. */
+/* The cache line: words that different sides write lie on different lines. */
 #define QUOIT_LINE 64
 
 /* ---- limits of the ABI (a session's own limits come with hello) ---- */
@@ -63,10 +64,11 @@ enum quoit_dtype {
 	QUOIT_F64 = 1,
 	QUOIT_I32 = 2,
 	QUOIT_I64 = 3,
-	QUOIT_BF16 = 4, /* bfloat16; half.h converts.  ops.def says what knows these two: */
-	QUOIT_F16 = 5,  /* IEEE binary16; all else is -ENOTSUP */
+	/* half.h converts to and from these two; ops.def says which operations take them. */
+	QUOIT_BF16 = 4, /* bfloat16 */
+	QUOIT_F16 = 5,  /* IEEE binary16 */
 	QUOIT_DTYPE_NR,
-	/* Kept for complex elements of two f32 or f64: -ENOTSUP. */
+	/* Reserved for complex elements of two f32 or f64: -ENOTSUP. */
 	QUOIT_C64 = QUOIT_DTYPE_NR,
 	QUOIT_C128,
 };
@@ -80,7 +82,7 @@ enum quoit_opcode {
 #undef QUOIT_OP
 };
 
-/* Kept for what is to come: -ENOTSUP. */
+/* Reserved for later operations: -ENOTSUP. */
 #define QUOIT_OP_SORT    16
 #define QUOIT_OP_SCATTER 17
 
@@ -93,8 +95,9 @@ enum quoit_opcode {
 
 /* sqe.flags */
 #define QUOIT_SQE_QUIET     0x01u /* no CQE when the job succeeds */
-#define QUOIT_SQE_AFTER_ALL 0x02u /* NOP only: starts when all before it in its ring are done */
-#define QUOIT_SQE_LINK      0x04u /* sqe.link says which earlier job must be done first */
+/* NOP only: starts when all earlier jobs of its ring have ended */
+#define QUOIT_SQE_AFTER_ALL 0x02u
+#define QUOIT_SQE_LINK      0x04u /* sqe.link says which earlier job must have ended first */
 #define QUOIT_SQE_INT       0x08u /* the scalars are integers (int64_t), not doubles */
 #define QUOIT_SQE_FLAGS     0x0fu /* all that are defined */
 
@@ -106,10 +109,11 @@ enum quoit_priority {
 	QUOIT_PRIO_NR,
 };
 
-/* sqe.arg of CREATE: the type in the low four bits, and */
+/* sqe.arg of CREATE: the type in the low four bits, and these flags */
 #define QUOIT_CREATE_DTYPE_MASK 0x0fu
-#define QUOIT_CREATE_PINNED     0x10u /* bytes from the pinned region */
-#define QUOIT_CREATE_ARENA      0x20u /* bytes are the client's, sqe.offset bytes into its arena */
+#define QUOIT_CREATE_PINNED     0x10u /* its bytes are in the pinned region */
+/* its bytes are the client's, sqe.offset bytes into its arena */
+#define QUOIT_CREATE_ARENA      0x20u
 
 /* sqe.arg of GEMM */
 #define QUOIT_GEMM_TRANS_A 0x01u
@@ -140,23 +144,22 @@ enum quoit_predicate {
 #define QUOIT_PERM(a, b, c, d) ((uint8_t)((a) | (b) << 2 | (c) << 4 | (d) << 6))
 
 /*
- * 64 bytes.  tensor[0] is the output where there is one.  A scalar is the bits
- * of a double for floating-point tensors and of an int64_t for integer ones,
- * unless ops.def says otherwise.  Where both can be (FILL, the operations of two
- * inputs, AXPBY, COMPARE) QUOIT_SQE_INT says that they are integers; a scalar of
- * the other kind than the tensors is -EINVAL.  Elsewhere the flag must not be set.
+ * 64 bytes.  tensor[0] is the output, if there is one.  A scalar is the bits of a double for
+ * floating-point tensors and of an int64_t for integer ones, unless ops.def says otherwise.  Where
+ * both are possible (FILL, the operations of two inputs, AXPBY, COMPARE) QUOIT_SQE_INT says that
+ * they are integers; scalars of another kind than the tensors are -EINVAL.  Elsewhere the flag must
+ * not be set.
  *
- * CREATE and VIEW use the words from tensor[2] on for the shape: dims, strides
- * in elements, and an offset in bytes (CREATE: into the arena with
- * QUOIT_CREATE_ARENA, else zero; VIEW: from the first element of tensor[1], modulo
- * 2^64, so that a view can begin before it).
- * All four strides zero means dense, row by row.
+ * CREATE and VIEW use the words from tensor[2] on for the shape: dims, strides in elements, and an
+ * offset in bytes.  For CREATE this is an offset into the arena with QUOIT_CREATE_ARENA, else zero.
+ * For VIEW it counts from the first element of tensor[1], modulo 2^64, so that a view can begin
+ * before it.  All four strides zero means dense, row by row.
  */
 struct quoit_sqe {
 	uint8_t opcode;     /* enum quoit_opcode */
 	uint8_t flags;      /* QUOIT_SQE_* */
-	uint8_t device;     /* CREATE: where the bytes live: 0 the host, n device n - 1; else 0 */
-	uint8_t arg;        /* by operation, above */
+	uint8_t device;     /* CREATE: where its bytes live, 0: the host, n: device n - 1; else 0 */
+	uint8_t arg;        /* depends on the operation: see above */
 	uint32_t reserved0; /* zero */
 	uint64_t user_data; /* returned unchanged in the CQE */
 	QUOIT_UNNAMED union {
@@ -184,7 +187,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
 /* cqe.flags */
 #define QUOIT_CQE_ERROR 0x1u /* the error record of this slot belongs to this CQE */
 
-/* res: 0 or what the operation counts (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
+/* res: 0 or the operation's count (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
 struct quoit_cqe {
 	uint64_t user_data;
 	int32_t res;
@@ -192,68 +195,89 @@ struct quoit_cqe {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
-/* ---- errors of our own, beside errno ---- */
+/* ---- Quoit's own errors, beside errno ---- */
 
 enum quoit_errno {
-	QUOIT_EPOISON = 4096,   /* reads what a failed job should have written (see cause) */
+	QUOIT_EPOISON = 4096, /* the job reads what a failed job should have written (see cause) */
 	QUOIT_EGPUFAULT = 4097, /* the device faulted while the job was on it */
 	QUOIT_EDEVLOST = 4098,  /* the device is gone, and with it the bytes */
 	QUOIT_EEXEC = 4099,     /* the executor process died with the job in flight */
 };
 
-/* The part of an SQE that an error is about: quoit_error.field. */
+/*
+ * The part of an SQE that an error is about: quoit_error.field.  "values" are quoit_error.value[0]
+ * and value[1].
+ */
 enum quoit_field {
 	QUOIT_FIELD_NONE = 0,
 	QUOIT_FIELD_OPCODE,
 	QUOIT_FIELD_FLAGS,
 	QUOIT_FIELD_DEVICE, /* of a fault, values: the device, enum quoit_fault */
 	QUOIT_FIELD_ARG,
-	QUOIT_FIELD_TENSOR0 = 6, /* 5 was of version 2; of -EINVAL and -ENOTSUP, values: enum
-				    quoit_misfit; of -EBADF: the handle, and what its index is
-				    below; of -EXDEV: where it is, and where it would have to be */
+	/*
+	 * 5 was used by version 2.  -EINVAL, -ENOTSUP: values: enum quoit_misfit.  -EBADF: values:
+	 * the handle, and the bound that its index must be below.  -EXDEV: values: the tensor's
+	 * place, and the place that it must have.
+	 */
+	QUOIT_FIELD_TENSOR0 = 6,
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,
-	QUOIT_FIELD_DEADLINE, /* of -ETIME: the milliseconds that any job may run, 0: its own time
-			       */
+	/* -ETIME: values: the milliseconds that any job may run; 0: the job's own deadline */
+	QUOIT_FIELD_DEADLINE,
 	QUOIT_FIELD_LINK,
 	QUOIT_FIELD_SCALAR0,
 	QUOIT_FIELD_SCALAR1,
 	QUOIT_FIELD_PRIORITY,
 	QUOIT_FIELD_RESERVED,
 	QUOIT_FIELD_DIM,
-	QUOIT_FIELD_STRIDE, /* of a job, values: which of its tensors lies so that it cannot be used
-			     */
+	/* of a job, values: the tensor that is not dense, or whose elements overlap in an output */
+	QUOIT_FIELD_STRIDE,
 	QUOIT_FIELD_OFFSET,
-	QUOIT_FIELD_MEMORY, /* values: bytes needed, bytes of the lease that are left (0: enough
-			       are, but not to be had) */
+	/*
+	 * values: bytes needed; bytes of the lease that are left (0: enough are left, but no
+	 * memory)
+	 */
+	QUOIT_FIELD_MEMORY,
 	QUOIT_FIELD_FILE,
-	QUOIT_FIELD_EXECUTOR,    /* values: its pid, how it ended (waitpid's status); or 0, there is
-				    none to run on, and its device (0: a module's) */
-	QUOIT_FIELD_SCALAR_KIND, /* values: 1: integers, 0: doubles; the type (enum quoit_dtype) of
-				    the tensors that they are for */
+	/*
+	 * values: the process's pid, and how it ended (waitpid's status); or, if there is no
+	 * process to run on: 0, and its device (0: a module's)
+	 */
+	QUOIT_FIELD_EXECUTOR,
+	/* values: 1 for integers, 0 for doubles; the type (enum quoit_dtype) of the tensors */
+	QUOIT_FIELD_SCALAR_KIND,
 	QUOIT_FIELD_NR,
 };
 
 /*
- * Why a tensor cannot be operand of an operation: value[0] of its error record.  Operations of
- * modules have words of their own.
+ * Why a tensor cannot be an operand of an operation: value[0] of its error record.  Modules define
+ * their own words for their operations.
  */
 enum quoit_misfit {
-	QUOIT_MISFIT_DIM = 0, /* + 0 to 3, which; value[1]: that dim, and above its 32 bits the one
-				 that is allowed */
-	QUOIT_MISFIT_DIM_OR_1 = 0x10, /* the same, and 1 is allowed as well, which is broadcast */
-	QUOIT_MISFIT_TYPE = 0x100, /* + its enum quoit_dtype; value[1]: QUOIT_MISFIT_TYPE + what it
-			  would have to be; with -ENOTSUP a bit for each that it may be */
-	QUOIT_MISFIT_OVERLAP = 0x200, /* + 0 to 3: with that tensor of the job */
-	QUOIT_MISFIT_UNUSED = 0x300,  /* the operation, with its arg, takes none there; */
-	QUOIT_MISFIT_ABSENT = 0x400,  /* it takes one */
-	QUOIT_MISFIT_PLACE = 0x500,   /* + the device where it is: the operation is the host's */
-	QUOIT_MISFIT_SIZE = 0x600, /* a copy between places is of dense tensors alike; value[1]: its
-				      elements */
+	/*
+	 * + 0 to 3: the wrong dim; value[1]: that dim, and in the upper 32 bits the dim that is
+	 * allowed
+	 */
+	QUOIT_MISFIT_DIM = 0,
+	QUOIT_MISFIT_DIM_OR_1 = 0x10, /* as DIM; a dim of 1, which is broadcast, is allowed, too */
+	/*
+	 * + the tensor's enum quoit_dtype.  value[1]: QUOIT_MISFIT_TYPE + the required type; with
+	 * -ENOTSUP one bit for each allowed type.
+	 */
+	QUOIT_MISFIT_TYPE = 0x100,
+	QUOIT_MISFIT_OVERLAP = 0x200, /* + 0 to 3: it overlaps that tensor of the job */
+	QUOIT_MISFIT_UNUSED = 0x300,  /* the operation, with this arg, takes no tensor there */
+	QUOIT_MISFIT_ABSENT = 0x400,  /* the operation takes a tensor there, and none is given */
+	/* + the device where it is: the operation runs on the host only */
+	QUOIT_MISFIT_PLACE = 0x500,
+	/*
+	 * a copy between host and device needs dense tensors of equal size; value[1]: its elements
+	 */
+	QUOIT_MISFIT_SIZE = 0x600,
 };
 
-/* Whose doing it was that a device faulted. */
+/* Which job made a device fault: the session's own, or another one's. */
 enum quoit_fault {
 	QUOIT_FAULT_UNKNOWN = 0,
 	QUOIT_FAULT_OWN = 1,
@@ -263,7 +287,8 @@ enum quoit_fault {
 /* Error record i belongs to CQ slot i and is valid until that CQE is released. */
 struct quoit_error {
 	uint64_t user_data; /* of the failed job */
-	uint64_t cause; /* user_data of the job that failed first; the same when that is this one */
+	/* user_data of the job that failed first; equal to user_data if this job did */
+	uint64_t cause;
 	uint64_t value[2]; /* what was found and what was allowed, by field */
 	int32_t code;      /* the first cause's -errno or -QUOIT_E* */
 	uint8_t opcode;    /* the first cause's operation */
@@ -279,21 +304,23 @@ struct quoit_stamps {
 	uint64_t start;
 	uint64_t end;
 	uint64_t post;
-	uint64_t device_start; /* on a device, by its own clock; else 0 */
+	uint64_t device_start; /* on a device, by the device's own clock; else 0 */
 	uint64_t device_end;
-	uint64_t device_error; /* how far these two may be off */
+	uint64_t device_error; /* how far device_start and device_end may be off, in ticks */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_stamps) == 64, "one line per job");
 
 /* ---- pages that the client writes and quoitd reads ---- */
 
-/* When samples (sample.h) were submitted and reaped: the latter beside the index that changes then.
+/*
+ * Words that say when samples (sample.h) were submitted and when they were reaped.  The words for
+ * reaped samples lie beside cq_head, which changes at the same time.
  */
 #define QUOIT_NOTED 7u
 
 /*
- * Words of a tail's line (ring.h), the upper half of whose first is the tail: an SQE; a CQE as its
- * flags, user_data and res.
+ * How many words the line of a tail carries (ring.h): a whole SQE; of a CQE its flags, user_data
+ * and res.  The tail is the upper half of the first word.
  */
 #define QUOIT_SQ_CARRIES 8u
 #define QUOIT_CQ_CARRIES 3u
@@ -308,15 +335,19 @@ struct quoit_client_words {
 	};
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_head;
 	uint64_t reaped[QUOIT_NOTED];
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: sleeps on the CQ tail */
-	uint32_t arm; /* changed at every arm: one byte on the ring's socket at the next CQE */
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t cq_wait; /* 1: the client sleeps on the CQ tail */
+	/* the client changes it to ask for one byte on the ring's socket at the next CQE */
+	uint32_t arm;
 	uint64_t last_reap; /* TSC */
-	/* 1: it runs on its reactor's CPU and does not leave it: quoitd does not spin for it. */
+	/*
+	 * 1: the client's thread runs on its reactor's CPU and does not leave it: quoitd does not
+	 * spin for it.
+	 */
 	uint32_t shares_cpu;
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
-	 * The one line of these pages that quoitd writes; it never reads it.  Why it is here:
-	 * docs/decisions.md, D16.
+	 * quoitd writes this one line of the client's pages, and never reads it; docs/decisions.md,
+	 * D16, says why it lies here.
 	 */
 	QUOIT_UNNAMED union {
 		QUOIT_ALIGNED(QUOIT_LINE) uint64_t cq[QUOIT_CQ_CARRIES];
@@ -329,7 +360,7 @@ struct quoit_client_words {
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_client_words) == 5 * QUOIT_LINE, "a line each");
 QUOIT_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where a word's upper half is");
 
-/* Beside SQE slot i: when it was submitted and by which call site; with QUOIT_RING_STAMPS. */
+/* Beside SQE slot i: when the SQE was submitted and by which call site; with QUOIT_RING_STAMPS. */
 struct quoit_note {
 	uint64_t submit; /* TSC */
 	uint32_t site;   /* index into the call-site table; 0: unknown */
@@ -341,37 +372,37 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_note) == 16, "no padding in a note");
 #define QUOIT_MAX_SITES 64u
 struct quoit_site {
 	char name[40];  /* "file.c:123", ended by a NUL if shorter */
-	uint64_t waits; /* how often it slept or spun */
-	uint64_t ticks; /* for how long in all, TSC */
+	uint64_t waits; /* how often the program slept or spun there */
+	uint64_t ticks; /* how long in all, TSC ticks */
 	uint64_t longest;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_site) == 64, "one line per site");
 
-/* ---- pages that quoitd writes, and reads nothing of; libquoit maps them for reading only ---- */
+/* ---- pages that quoitd writes and never reads; libquoit maps them read-only ---- */
 
 struct quoit_daemon_words {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t sq_head;
 	QUOIT_ALIGNED(QUOIT_LINE)
 	uint32_t need_wake; /* 1: the reactor sleeps; ring the doorbell after a submit */
-	uint32_t tracing;   /* not 0: somebody records (trace.h); changed for each allowance */
-	uint32_t sampling;  /* how rare samples are (sample.h) */
+	uint32_t tracing;  /* not 0: a recorder is at work (trace.h); changes with each allowance */
+	uint32_t sampling; /* how rare samples are (sample.h) */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_daemon_words) == 2 * QUOIT_LINE, "a line each");
 
 /*
- * Where things lie in the two parts of a ring's memory, in bytes from their starts: first the
- * pages that the client writes, behind them those that quoitd writes.  The words are at offset 0
- * of each.  Both sides reckon it by themselves (quoit_ring_layout_of of ctl.h).
+ * Where things lie in the two parts of a ring's memory, in bytes from the start of each part: first
+ * the pages that the client writes, then those that quoitd writes.  The words are at offset 0 of
+ * each part.  Both sides compute the layout by themselves (quoit_ring_layout_of of ctl.h).
  */
 struct quoit_ring_layout {
 	uint32_t sq_entries; /* powers of two */
 	uint32_t cq_entries;
-	uint32_t client_bytes; /* of the part, whole pages */
+	uint32_t client_bytes; /* of the client's part, whole pages */
 	uint32_t sqes;         /* struct quoit_sqe[sq_entries] */
 	uint32_t notes;        /* struct quoit_note[sq_entries] */
 	uint32_t sites;        /* struct quoit_site[QUOIT_MAX_SITES] */
 	uint32_t events;       /* struct quoit_ring_events (trace.h) */
-	uint32_t daemon_bytes; /* of the part, whole pages */
+	uint32_t daemon_bytes; /* of quoitd's part, whole pages */
 	uint32_t cqes;         /* struct quoit_cqe[cq_entries] */
 	uint32_t errors;       /* struct quoit_error[cq_entries] */
 	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */

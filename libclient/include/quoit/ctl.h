@@ -2,12 +2,11 @@
 /*
  * ctl.h - the messages of the control socket.
  *
- * The socket is SOCK_SEQPACKET.  Every message, both ways, is exactly one
- * struct quoit_ctl; what a message's type does not use is zero, and quoitd
- * checks that.  A client sends one request at a time and reads its reply before
- * the next.  Anything else (another length, an unknown type, a type that the
- * state of the session does not allow, descriptors that were not asked for) ends
- * the connection with a reason that is counted.
+ * The socket is SOCK_SEQPACKET.  Every message, both ways, is exactly one struct quoit_ctl; fields
+ * that its type does not use are zero, and quoitd checks that.  A client sends one request at a
+ * time and reads its reply before the next.  Anything else (another length, an unknown type, a type
+ * that the state of the session does not allow, descriptors that were not asked for) ends the
+ * connection with a reason that is counted.
  *
  *   state    allowed requests
  *   new      HELLO, KILL, TRACE, USER, SHARE
@@ -16,23 +15,24 @@
  *   closing  none: CLOSE's reply is the last message
  *   records  none: the recording ends with the connection
  *
- * Memory that both sides see is the client's: it makes it, and it is charged for it; quoitd only
- * maps it.  The arena, and each ring, is a memfd, which is handed over in two steps:
+ * The client makes the memory that both sides share, and is charged for it; quoitd only maps it.
+ * The arena is one memfd, and so is each ring.  A memfd is handed over in two steps:
  *
- *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing, as long as HELLO's
- *      reply says of the arena and quoit_ring_layout_of of a ring, or longer.  It may be empty.
- *      quoitd maps it for reading and writing, asks for the memory of its node, so that pages that
- *      come from now on come there, and looks at none of them.
- *   2. The client sees to it that every page is there, adds the seals that the reply names, and
- *      says READY.  quoitd checks both, and locks the pages.  Only then it uses them.
+ *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing.  It is at least as long
+ *      as HELLO's reply says for the arena, or quoit_ring_layout_of for a ring.  It may have no
+ *      pages yet.  quoitd maps it for reading and writing, and asks the kernel to place its later
+ *      pages on the session's node.  quoitd reads none of them.
+ *   2. The client allocates every page, adds the seals that the reply names, and sends READY.
+ *      quoitd checks both, and locks the pages.  Only then does it use them.
  *
- * HELLO is followed by ARENA, and that by READY, before the first RING_OPEN; each RING_OPEN is
- * followed by READY.  Other requests may come in between.
+ * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN it sends
+ * READY.  Other requests may come in between.
  *
- * An arena can grow: where HELLO's reply has a larger arena_most, the memfd may be so long, of
- * which only arena_bytes have to be there.  Once the pages behind these are there, too, up to some
- * place, ARENA_MORE says so; quoitd charges them to the user, checks and locks them, and then they
- * are of the arena.  Nothing of it goes back before the session ends.
+ * An arena can grow if HELLO's reply has an arena_most that is larger than arena_bytes.  Its memfd
+ * may then be arena_most long, though only arena_bytes need pages at first.  Later the client
+ * allocates more pages, and sends ARENA_MORE with the new end.  quoitd charges these pages to the
+ * user, checks and locks them, and takes them into the arena.  The arena does not shrink before the
+ * session ends.
  */
 #ifndef QUOIT_CTL_H
 #define QUOIT_CTL_H
@@ -51,47 +51,55 @@ enum quoit_ctl_type {
 	QUOIT_CTL_FILE_ADD, /* request carries one descriptor */
 	QUOIT_CTL_FILE_REMOVE,
 	QUOIT_CTL_CLOSE,  /* replied to when the last job has ended */
-	QUOIT_CTL_KILL,   /* end somebody's session: its own uid and root may */
-	QUOIT_CTL_END,    /* from the daemon, unasked, the last message: why it ends the session */
+	QUOIT_CTL_KILL,   /* end a session: its own uid and root may */
+	QUOIT_CTL_END,    /* quoitd's last message, without a request: why it ends the session */
 	QUOIT_CTL_OP,     /* the number of an operation by its name */
-	QUOIT_CTL_DEVICE, /* what a device is */
+	QUOIT_CTL_DEVICE, /* describe a device */
 	/*
-	 * Kernels, of a session whose hello offered them.  IMAGE_ADD and KERNEL_ADD carry a memfd,
+	 * Kernels, for a session whose HELLO offered them.  IMAGE_ADD and KERNEL_ADD carry a memfd,
 	 * sealed against writing, growing and shrinking: the image, or a struct quoit_kernel_desc.
-	 * They are replied to once the device's process has loaded the one, or found the other.
+	 * quoitd replies once the device's process has loaded the image, or found the kernel.
 	 */
 	QUOIT_CTL_IMAGE_ADD,
-	QUOIT_CTL_IMAGE_REMOVE, /* and its kernels; jobs that were put in before still have them */
+	QUOIT_CTL_IMAGE_REMOVE, /* its kernels, too; earlier jobs can still run them */
 	QUOIT_CTL_KERNEL_ADD,
 	/*
-	 * Record sessions into files (trace.h): one of the own uid's, or all of these, also those
-	 * that are opened later; root: anybody's.  It ends with the connection.
+	 * Record sessions into files (trace.h): one session or all, also those that are opened
+	 * later.  Root may record every session, other users their own.  Recording ends with the
+	 * connection.
 	 */
 	QUOIT_CTL_TRACE,
 	/*
-	 * The share of the user with the lowest uid from this one on, and what it has; -ENOENT:
-	 * there is none.  Root and quoitd's own user learn of all, others of themselves.
+	 * The share and the use of one user: the user with the lowest uid that is not below the
+	 * given one. -ENOENT: there is none.  Root and quoitd's own user may see all users, others
+	 * only themselves.
 	 */
 	QUOIT_CTL_USER,
 	/*
-	 * Give a user a share, until quoitd ends or reloads: root and quoitd's own user.  The text
-	 * of the reply is the file in which it could be said for good, "" where that is not known.
+	 * Give a user a share until quoitd ends or reloads; only root and quoitd's own user may.
+	 * The text of the reply names the file where the share can be set for good; "": that is not
+	 * known.
 	 */
 	QUOIT_CTL_SHARE,
 	QUOIT_CTL_ARENA, /* request carries a memfd */
 	/*
-	 * What was handed over is there and sealed.  Where it is not, it is no longer quoitd's: it
-	 * must be handed over again.
+	 * The memory that was handed over has all its pages and seals.  If quoitd finds that it has
+	 * not, quoitd drops it, and the client must hand it over again.
 	 */
 	QUOIT_CTL_READY,
-	QUOIT_CTL_ARENA_MORE, /* the arena has so many bytes now */
+	QUOIT_CTL_ARENA_MORE, /* the arena has this many bytes now */
 	QUOIT_CTL_NR,
 };
 
-/* hello.features and its reply: what one side offers; an unknown offer is ignored. */
+/*
+ * hello.features and its reply: what one side offers.  Each side ignores offers that it does not
+ * know.
+ */
 #define QUOIT_FEATURE_MODULES 0x1u /* operations of plug-in modules may be listed */
-#define QUOIT_FEATURE_KERNELS 0x2u /* brings kernels: devices in processes of its user's own */
-#define QUOIT_FEATURE_DIRECT  0x4u /* small jobs on devices in GPU-direct mode: wanted; granted */
+/* the session brings kernels: its device jobs run in processes of its user alone */
+#define QUOIT_FEATURE_KERNELS 0x2u
+/* GPU-direct mode for small jobs on devices: requested; granted */
+#define QUOIT_FEATURE_DIRECT  0x4u
 
 /* ring_open.flags */
 #define QUOIT_RING_STAMPS 0x1u /* fill the stamps array, copy submit times */
@@ -104,20 +112,25 @@ enum quoit_ctl_type {
 #define QUOIT_NAME_BYTES 32
 #define QUOIT_TEXT_BYTES 112
 
-/* Sizes are bytes; 0 asks for the daemon's default. */
+/*
+ * Sizes are bytes; 0 asks for the daemon's default.  host_bytes is the whole lease: device_bytes
+ * apart, all others are parts of it.
+ */
 struct quoit_hello {
 	uint32_t abi_version;
 	uint16_t sqe_size;
 	uint16_t cqe_size;
 	uint64_t features;
-	uint64_t host_bytes;   /* lease of host memory: everything below is part of it; 0: a part
-				  of what there is, which grows */
+	uint64_t host_bytes;   /* lease of host memory, with arena and pinned region; 0: it grows */
 	uint64_t device_bytes; /* lease of memory on every device */
-	uint64_t arena_bytes;  /* the range that the client maps */
+	uint64_t arena_bytes;  /* the arena */
 	uint64_t pinned_bytes; /* the pinned region */
 	uint32_t max_tensors;
-	uint32_t cpu_hint; /* 1 + the CPU that the client runs on, whose node its session is to be
-			      near where quoitd cannot look that up; 0, or no such CPU: not known */
+	/*
+	 * 1 + the CPU that the client runs on; 0 or an unknown CPU: not known.  quoitd places the
+	 * session near that CPU's node if it cannot look up the client's node.
+	 */
+	uint32_t cpu_hint;
 	char name[QUOIT_NAME_BYTES]; /* shown by the tools; printable ASCII */
 };
 
@@ -134,67 +147,69 @@ struct quoit_hello_reply {
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 	uint32_t max_jobs;              /* in flight, over all rings of the session */
 	uint32_t max_entries;           /* of an SQ */
-	uint32_t devices;               /* that a CREATE can name: 1 to this */
-	uint32_t reactor_cpu; /* of the session's reactor, + 1; 0: it may run on several */
-	uint64_t host_most;   /* host_bytes are promised; the lease grows up to here, where there
-				 is memory (not promised) */
-	uint64_t arena_most;  /* and the arena up to here, by ARENA_MORE */
+	uint32_t devices;               /* a CREATE can name devices 1 to this */
+	/* 1 + the CPU of the session's reactor; 0: the reactor may run on several CPUs */
+	uint32_t reactor_cpu;
+	/* the lease can grow from host_bytes, which are promised, to this if there is memory */
+	uint64_t host_most;
+	uint64_t arena_most; /* the arena can grow to this, by ARENA_MORE */
 };
 
 enum quoit_device_state {
 	QUOIT_DEVICE_UP = 0,
 	QUOIT_DEVICE_DOWN = 1, /* being started again */
-	QUOIT_DEVICE_LOST = 2, /* it could not be, time and again: its jobs fail */
+	QUOIT_DEVICE_LOST = 2, /* restarts have failed repeatedly: its jobs fail */
 };
 
 struct quoit_device_reply {
 	char name[64];
-	char address[16];  /* on PCI; "": on no bus */
-	uint64_t bytes;    /* of its memory */
-	uint64_t jobs;     /* of this session that have ended there */
-	uint64_t direct;   /* of these, by the device's resident consumer, */
-	uint64_t streamed; /* and through streams although they could have gone to it */
-	uint32_t units;    /* multiprocessors, or threads */
-	uint32_t state;    /* enum quoit_device_state */
+	char address[16]; /* on PCI; "": on no bus */
+	uint64_t bytes;   /* of its memory */
+	uint64_t jobs;    /* jobs of this session that have ended on the device */
+	uint64_t direct;  /* jobs of these that the device's resident consumer ran */
+	/* jobs of these that went through streams but were small enough for the consumer */
+	uint64_t streamed;
+	uint32_t units; /* multiprocessors, or threads of a soft device */
+	uint32_t state; /* enum quoit_device_state */
 };
 
 enum quoit_share_from {
-	QUOIT_SHARE_OF_ALL = 0, /* uid-share */
+	QUOIT_SHARE_OF_ALL = 0, /* option uid-share */
 	QUOIT_SHARE_OF_GROUP = 1,
-	QUOIT_SHARE_OF_USER = 2, /* its own section */
-	QUOIT_SHARE_SET = 3,     /* by SHARE */
+	QUOIT_SHARE_OF_USER = 2, /* the user's own section */
+	QUOIT_SHARE_SET = 3,     /* by a SHARE request */
 };
 
 struct quoit_user_reply {
 	uint32_t uid;
 	uint32_t share;
-	uint32_t from; /* enum quoit_share_from; the text says where that is */
+	uint32_t from; /* enum quoit_share_from; the reply's text names the place */
 	uint32_t sessions;
 	uint64_t connections;
 	uint64_t rings;
-	uint64_t host_bytes;   /* leased, with tables and rings, */
-	uint64_t device_bytes; /* and on each device */
-	uint64_t host_limit;   /* what it may have of it, by what others have now */
+	uint64_t host_bytes;   /* leased host memory, with tables and rings */
+	uint64_t device_bytes; /* leased memory on each device */
+	uint64_t host_limit; /* the most host memory that it may have, given what others have now */
 };
 
 struct quoit_ring_open {
 	uint32_t sq_entries; /* a power of two */
 	uint32_t cq_entries; /* a power of two, at least sq_entries; 0: twice sq_entries */
 	uint32_t flags;      /* QUOIT_RING_* */
-	uint32_t count;      /* rings to open; all alike */
+	uint32_t count;      /* how many rings to open, all alike */
 };
 
-/* Of RING_OPEN; of ARENA, the last word. */
+/* Reply to RING_OPEN; the reply to ARENA uses only `seals`. */
 struct quoit_ring_reply {
-	uint32_t ring; /* the first one's index in the session, the others follow */
+	uint32_t ring; /* index of the first ring in the session; the others follow */
 	uint32_t count;
-	uint32_t seals; /* F_SEAL_*: what the memory needs beside those that it came with */
+	uint32_t seals; /* F_SEAL_*: seals that the client must add to the memory */
 	uint32_t reserved;
 };
 
-#define QUOIT_CTL_PAGE 4096u /* each part of a ring's memory is whole pages of so many bytes */
+#define QUOIT_CTL_PAGE 4096u /* both parts of a ring's memory are whole pages of this many bytes */
 
-/* The next array behind *end, on lines of its own. */
+/* Reserve room for the next array behind *end, on cache lines of its own; its offset. */
 static inline uint32_t quoit_ring_place(uint32_t *end, uint64_t bytes)
 {
 	uint32_t at = *end;
@@ -203,7 +218,7 @@ static inline uint32_t quoit_ring_place(uint32_t *end, uint64_t bytes)
 	return at;
 }
 
-/* What lies where in a ring's memory; both sizes and the flags are good (cq_entries is not 0). */
+/* The layout of a ring's memory.  The sizes and flags must be valid; cq_entries must not be 0. */
 static inline void quoit_ring_layout_of(const struct quoit_ring_open *open,
 					struct quoit_ring_layout *ret)
 {
@@ -236,9 +251,9 @@ static inline uint64_t quoit_ring_bytes(const struct quoit_ring_layout *layout)
 
 struct quoit_ctl {
 	uint32_t magic;
-	uint16_t type;  /* enum quoit_ctl_type; a reply has its request's */
+	uint16_t type;  /* enum quoit_ctl_type; a reply has its request's type */
 	uint16_t flags; /* zero */
-	uint32_t seq;   /* picked by the client, returned in the reply */
+	uint32_t seq;   /* the client picks it; the reply returns it */
 	int32_t result; /* in a reply: 0 or -errno; in a request: zero */
 	QUOIT_UNNAMED union {
 		struct quoit_hello hello;
@@ -248,9 +263,9 @@ struct quoit_ctl {
 		struct {
 			uint32_t ring;
 			/*
-			 * CANCEL: free-running.  An SQE that was not fetched yet ends with
-			 * -ECANCELED then, unless it is invalid, or a CREATE, VIEW or FREE, which
-			 * is done all the same.
+			 * CANCEL: free-running.  An SQE that quoitd has not fetched yet ends with
+			 * -ECANCELED when it is fetched.  Exceptions: an invalid SQE fails with its
+			 * own error, and a CREATE, VIEW or FREE is still carried out.
 			 */
 			uint32_t sq_index;
 		} job;
@@ -266,7 +281,7 @@ struct quoit_ctl {
 		struct {
 			uint64_t session;  /* 0: all */
 			uint32_t records;  /* of each file, a power of two; 0: the default */
-			uint32_t sessions; /* in the reply: so many are recorded now */
+			uint32_t sessions; /* in the reply: how many sessions are recorded now */
 		} trace;
 		struct {
 			uint64_t bytes; /* whole pages of QUOIT_CTL_PAGE */
@@ -292,9 +307,11 @@ struct quoit_ctl {
 		struct quoit_user_reply user_reply;
 		uint8_t bytes[128];
 	};
-	char text[QUOIT_TEXT_BYTES]; /* in a reply that refuses: why, with what was found and
-					allowed; and in that of DEVICE why it is lost, in those of
-					USER and SHARE what is said there */
+	/*
+	 * In a reply that refuses: why, with what was found and what is allowed.  DEVICE: why the
+	 * device is lost.  USER and SHARE: see there.
+	 */
+	char text[QUOIT_TEXT_BYTES];
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");

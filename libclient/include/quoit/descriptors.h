@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptors.h - what a program sets right of the descriptors that it was started with; for
- * quoitd, its executors and the tools.
+ * descriptors.h - close or replace descriptors that a program was started with; for quoitd, its
+ * executors and the tools.
  */
 #ifndef QUOIT_DESCRIPTORS_H
 #define QUOIT_DESCRIPTORS_H
@@ -14,13 +14,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Where neither the kernel nor /proc helps, those below it are tried one by one. */
+/* If neither close_range nor /proc works, the descriptors below this one are closed one by one. */
 #define QUOIT_DESCRIPTORS_TRIED (1u << 20)
 
 /*
- * Descriptors 0 to 2 that are closed become /dev/null, or, where that is missing, a folder, which
- * takes nothing either.  Else the next files that are opened would be what the log, and all who
- * print, write into.  Call it before anything is opened.
+ * Make descriptors 0 to 2 /dev/null if they are closed, or a folder, which takes no output either,
+ * if /dev/null is missing.  Otherwise the program's next files would get these numbers, and the log
+ * and other output would be written into them.  Call it before anything is opened.
  */
 static inline void quoit_descriptors_open_standard(void)
 {
@@ -35,7 +35,7 @@ static inline void quoit_descriptors_open_standard(void)
 		close(fd);
 }
 
-/* By the names in /proc; -errno where that is not there. */
+/* Close the descriptors that /proc lists; -errno: there is no /proc. */
 static inline int quoit_descriptors_close_listed(unsigned first, unsigned last)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -55,7 +55,7 @@ static inline int quoit_descriptors_close_listed(unsigned first, unsigned last)
 
 /*
  * Close all descriptors from first to last, both included.  Kernels before 5.9 have no close_range,
- * and older container runtimes refuse what they do not know.
+ * and older container runtimes refuse system calls that they do not know.
  */
 static inline void quoit_descriptors_close(unsigned first, unsigned last)
 {

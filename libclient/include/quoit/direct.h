@@ -2,8 +2,8 @@
 /*
  * direct.h - GPU-direct rings: small jobs from a reactor straight to a consumer on a device.
  *
- * One ring (ring.h) per device and reactor.  quoitd writes the requests and the tail, in pages
- * that quoit-exec maps for reading only; all else is in pages of quoit-exec's.  There are three
+ * One ring (ring.h) per device and reactor.  quoitd writes the requests and the tail, in pages that
+ * quoit-exec maps read-only; everything else lies in quoit-exec's own pages.  There are three
  * parties:
  *
  *	quoitd     puts a request in if `up` is set and need_wake is not, and reaps by the head
@@ -13,14 +13,14 @@
  *	        launcher starts it        first beat        told to, or idle
  *	away ──────────────────────► coming ──────► up ──────────────────────► left, away
  *
- * There are no answers.  What is put in has been checked and has no way to fail of its own; the
- * head says how much is done, and who sees it sees all that these jobs wrote.  A fault breaks the
- * whole device, as on a stream.
+ * There are no answers.  quoitd has checked each request, so none can fail by itself.  The head
+ * counts the requests that are done; a reader of the head sees all that these jobs wrote.  A fault
+ * breaks the whole device, as on a stream.
  *
- * A consumer that finds nothing for QUOIT_DIRECT_IDLE_NS leaves by the ring's edge W: either
+ * A consumer that finds no request for QUOIT_DIRECT_IDLE_NS leaves by the ring's edge W: either
  * quoitd sees need_wake and rings the channel's socket, or the consumer sees the tail and stays.
- * What is in the ring of a consumer that is away is run by the next one, or by the launcher
- * through a stream: it is the ring's consumer then, and `streamed` counts what it did.
+ * Requests that are left in the ring are run by the next consumer, or by the launcher through a
+ * stream.  The launcher is then the ring's consumer, and `streamed` counts these requests.
  */
 #ifndef QUOIT_DIRECT_H
 #define QUOIT_DIRECT_H
@@ -37,56 +37,61 @@ extern "C" {
 
 /* ---- what a small job is ---- */
 
-#define QUOIT_DIRECT_ELEMENTS 4096u /* of its largest tensor */
-#define QUOIT_DIRECT_SIDE     64u   /* of a product: rows, columns, and what is summed */
+#define QUOIT_DIRECT_ELEMENTS 4096u /* elements of its largest tensor */
+#define QUOIT_DIRECT_SIDE     64u   /* of a product: the most rows, columns, and terms of a sum */
 
 /* ---- where its tensors are ---- */
 
-/* Each session has such a piece of each device, in which quoitd itself finds places. */
+/* Each session has one such piece of memory on each device; quoitd places buffers in it. */
 #define QUOIT_DIRECT_SLAB_BYTES   (UINT64_C(4) << 20)
-#define QUOIT_DIRECT_BUFFER_BYTES 32768u /* of a buffer there, at most */
+#define QUOIT_DIRECT_BUFFER_BYTES 32768u /* the largest buffer there */
 
 /* ---- the consumer's time ---- */
 
-#define QUOIT_DIRECT_IDLE_NS 2000000u /* without a request, before it leaves */
-#define QUOIT_DIRECT_LOOK_NS 10000u   /* between jobs it looks for `leave`, and beats, so often */
+#define QUOIT_DIRECT_IDLE_NS 2000000u /* a consumer leaves after this time without a request */
+/* between jobs the consumer looks at `leave`, and beats, this often */
+#define QUOIT_DIRECT_LOOK_NS 10000u
 
-/* Resident on one device at a time: the rings of other reactors have none. */
+/* This many rings of a device can have a consumer; the rings of further reactors have none. */
 #define QUOIT_DIRECT_CONSUMERS 8u
 
 /* ---- the ring ---- */
 
 #define QUOIT_DIRECT_ENTRIES 64u
 
-/* A call whose verdict is NULL; addresses are the device's. */
+/* A call without a verdict (NULL); its addresses are the device's. */
 struct quoit_direct_request {
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_device_call call;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_direct_request) == 256, "requests begin on lines");
 
-/* What quoitd writes. */
+/* The pages that quoitd writes. */
 struct quoit_direct_requests {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t tail;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_direct_request request[QUOIT_DIRECT_ENTRIES];
 };
 
-/* What the other side writes: a line per writer and reader. */
+/* The words that quoit-exec and the consumer write: one line for each pair of writer and reader. */
 struct quoit_direct_words {
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head; /* the consumer's */
-	uint32_t need_wake;                      /* the same: 1: it is leaving, or has left */
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t up;   /* the launcher's: 1: there is one, and it beats */
-	uint32_t streamed;                       /* the same: requests that it put into a stream */
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t leave; /* to the consumer: 1: go */
-	QUOIT_ALIGNED(QUOIT_LINE) uint32_t beat;  /* from the consumer: changes while it is there */
-	/* The same, and the launcher's while there is none: 1: no consumer touches these pages any
-	 * more. */
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head; /* the consumer writes it */
+	uint32_t need_wake; /* the consumer writes it; 1: it is leaving, or has left */
+	/* the launcher writes it; 1: there is a consumer, and it beats */
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t up;
+	uint32_t streamed; /* the launcher writes it: how many requests it put into a stream */
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t leave; /* the launcher tells the consumer: 1: leave */
+	/* the consumer writes it: it changes while the consumer is there */
+	QUOIT_ALIGNED(QUOIT_LINE) uint32_t beat;
+	/*
+	 * The consumer writes it, and while there is none, the launcher.  1: no consumer touches
+	 * these pages any more.
+	 */
 	uint32_t left;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_direct_words) == 4 * QUOIT_LINE, "rings begin on lines");
 
 /*
- * Is a product of these dims of C and A small enough?  Those that are have the same algorithm in
- * a stream, so that their results are the same bits.
+ * Is a product of these dims of C and A small enough?  A stream runs such products by the same
+ * algorithm as the consumer, so that both give the same bits.
  */
 static inline bool quoit_direct_product(const uint32_t *c, const uint32_t *a, uint8_t dtype)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_system.h - the file systems that have a name here, by the number that statfs says (f_type);
- * for quoitd, which writes to files on some of them alone, and for what says so.
+ * file_system.h - names of file systems by the number in statfs's f_type; for quoitd, which writes
+ * to files on some of them only, and for the tools that explain this.
  */
 #ifndef QUOIT_FILE_SYSTEM_H
 #define QUOIT_FILE_SYSTEM_H
@@ -11,12 +11,12 @@
 #include <stdio.h>
 
 /*
- * QUOIT_FILE_SYSTEM(name, number, is_disk): the numbers are Linux', and those of file systems that
- * are no part of it.  is_disk: only root can mount it, a page that is written there goes to a disk
- * in bounded time, and its cgroup pays for it only until then.
+ * QUOIT_FILE_SYSTEM(name, number, is_disk): the numbers are Linux's, and for file systems outside
+ * of Linux their own.  is_disk: only root can mount it, a written page goes to a disk in bounded
+ * time, and the page is charged to its cgroup only until then.
  */
 #define QUOIT_FILE_SYSTEMS(X)                                                                      \
-	X("ext4", 0xef53, true) /* and ext2 and ext3 */                                            \
+	X("ext4", 0xef53, true) /* ext2 and ext3, too */                                           \
 	X("xfs", 0x58465342, true)                                                                 \
 	X("btrfs", 0x9123683e, true)                                                               \
 	X("f2fs", 0xf2f52010, true)                                                                \
@@ -51,7 +51,7 @@ struct quoit_file_system {
 	bool is_disk;
 };
 
-/* The i-th of them; false: there are no more. */
+/* File system number i of the list; false: the list has ended. */
 static inline bool quoit_file_system_at(unsigned i, struct quoit_file_system *ret)
 {
 	static const struct quoit_file_system all[] = {
@@ -68,7 +68,10 @@ static inline bool quoit_file_system_at(unsigned i, struct quoit_file_system *re
 
 #define QUOIT_FILE_SYSTEM_BYTES 16
 
-/* Its name, or the number as 0x..., as the option `file-systems` takes both; `to`. */
+/*
+ * The name of a file system, or its number as 0x...; the option `file-systems` takes both.  Returns
+ * `to`.
+ */
 static inline char *quoit_file_system_name(uint32_t number, char to[QUOIT_FILE_SYSTEM_BYTES])
 {
 	struct quoit_file_system one;

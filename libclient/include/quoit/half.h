@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * half.h - bfloat16 and float16 to float and back, for whoever fills or reads such tensors.
+ * half.h - bfloat16 and float16 to float and back, for programs that fill or read such tensors.
  *
- * bfloat16 (QUOIT_BF16) is the upper half of a float: 8 bits of exponent, 7 of fraction.
- * float16 (QUOIT_F16) is IEEE 754 binary16: 5 bits of exponent, 10 of fraction, at most 65504.
- * To float is exact.  From float rounds to nearest, ties to even; what is too large becomes
- * infinite, NaN stays NaN, and values too small for a normal number become denormal ones.
+ * bfloat16 (QUOIT_BF16) is the upper half of a float: 8 bits of exponent, 7 of fraction.  float16
+ * (QUOIT_F16) is IEEE 754 binary16: 5 bits of exponent, 10 of fraction, at most 65504.  Conversion
+ * to float is exact.  Conversion from float rounds to nearest, ties to even; values that are too
+ * large become infinite, NaN stays NaN, and values too small for a normal number become denormal
+ * ones.
  *
  * Pure functions in plain C, the same on every machine; a loop over them becomes vector code.
  */
@@ -49,7 +50,7 @@ static inline float quoit_float_from_f16(uint16_t x)
 {
 	uint32_t sign = (uint32_t)(x & 0x8000u) << 16;
 	uint32_t rest = (uint32_t)(x & 0x7fffu) << 13;
-	/* A denormal counts in units of 2^-24: put it behind 2^-14, and take that off again. */
+	/* A denormal counts in units of 2^-24: place its bits behind 2^-14, then subtract 2^-14. */
 	float small = quoit_bits_float(rest + (113u << 23)) - quoit_bits_float(113u << 23);
 	uint32_t normal = rest + (112u << 23);
 	uint32_t special = rest | 0x7f800000u;
@@ -65,7 +66,10 @@ static inline uint16_t quoit_f16_from_float(float x)
 	uint32_t bits = quoit_float_bits(x);
 	uint32_t sign = bits >> 16 & 0x8000u;
 	uint32_t rest = bits & 0x7fffffffu;
-	/* Beside 0.5 a float has units of 2^-24, those of the denormals: the addition rounds. */
+	/*
+	 * A float near 0.5 has units of 2^-24, those of the denormals: the addition does the
+	 * rounding.
+	 */
 	uint32_t small = quoit_float_bits(quoit_bits_float(rest) + 0.5f) - 0x3f000000u;
 	uint32_t normal = (rest - (112u << 23) + 0xfffu + (rest >> 13 & 1u)) >> 13;
 	uint32_t special = rest > 0x7f800000u ? 0x7e00u : 0x7c00u;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * integers.h - quoit.h's builders for integers refuse a floating-point number when they are
- * compiled.
+ * integers.h - makes it a compile error to pass a floating-point number to a builder for integers.
  *
- * A double for one of them would lose its fraction on the way, which the compiler says of its own
- * accord only with -Wfloat-conversion.  So it is an error: in C from C11 on, and in C++.  C99 has
- * no means for that.  The reverse, an integer for a builder that takes a double, loses nothing;
- * whether the tensors are of that kind is known when the job runs, since a handle does not say it.
+ * Such a number would lose its fraction, and by themselves compilers warn of that only with
+ * -Wfloat-conversion.  The error comes in C from C11 on, and in C++; C99 has no means for it.  An
+ * integer for a builder that takes a double loses nothing.  Whether the tensors have the right type
+ * is known only when the job runs, since a handle does not say it.
  */
 #ifndef QUOIT_INTEGERS_H
 #define QUOIT_INTEGERS_H
@@ -45,7 +44,7 @@ QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, uint8_t, T, U)
 
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
-/* What a compiler names in its error. */
+/* Compilers show this name in their error. */
 struct quoit_floating_where_an_integer_belongs {
 	char unused;
 };

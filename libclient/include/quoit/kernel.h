@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.h - kernels that a client brings: what one is, and how it is launched.
+ * kernel.h - kernels that a client brings: how they are described and launched.
  *
  * An image (a cubin or PTX; on a soft device the text "soft", which stands for its built-in
- * kernels) is loaded on one device and holds kernels by name.  A kernel is registered with all
- * that a launch needs but its tensors and two scalars, and gets a number; a job LAUNCH names
- * that number in sqe.arg.  Several registrations of one name, with other grids, are fine.
+ * kernels) is loaded on one device and holds kernels by name.  A registration names a kernel, and
+ * has all that a launch needs except its tensors and two scalars; it gets a number, which a LAUNCH
+ * job puts into sqe.arg.  A kernel may be registered several times, with different grids.
  *
  * No pointers, no implicit padding: quoitd and quoit-exec read the very same bytes.
  */
@@ -31,22 +31,23 @@ enum quoit_kernel_arg_kind {
 
 struct quoit_kernel_arg {
 	uint8_t kind;  /* enum quoit_kernel_arg_kind */
-	uint8_t bytes; /* 1, 2, 4 or 8; of a tensor 8.  It is aligned to that. */
+	uint8_t bytes; /* 1, 2, 4 or 8; of a tensor 8.  It is aligned to this size. */
 	uint8_t index;
 	uint8_t reserved[5];
-	uint64_t value; /* of a constant; else 0 */
+	uint64_t value; /* the value of a constant; else 0 */
 };
 
 struct quoit_kernel_desc {
-	char name[QUOIT_KERNEL_NAME_BYTES]; /* in its image, as the compiler wrote it; printable */
-	uint32_t grid[3], block[3];         /* at least 1 each */
-	uint32_t shared_bytes;              /* beside what the kernel declares itself */
+	/* the name in its image, as the compiler wrote it; printable */
+	char name[QUOIT_KERNEL_NAME_BYTES];
+	uint32_t grid[3], block[3]; /* at least 1 each */
+	uint32_t shared_bytes;      /* in addition to the bytes that the kernel declares itself */
 	uint32_t args;
 	/*
-	 * A letter for each of four tensors: 'W' written, every element; 'M' read and written;
-	 * 'R' read; '-' there is none.  Jobs are ordered by what is said here.  What the kernel
-	 * really does is seen by nobody; beyond its tensors it reaches only what belongs to its
-	 * user's process on that device.
+	 * A letter for each of four tensors: 'W': every element is written; 'M': read and written;
+	 * 'R': read; '-': there is none.  Quoit orders jobs by these letters, and cannot check them
+	 * against the kernel.  Beyond its tensors the kernel reaches only memory of its user's
+	 * process on that device.
 	 */
 	char access[8];
 	struct quoit_kernel_arg arg[QUOIT_MAX_KERNEL_ARGS];

@@ -4,9 +4,9 @@
 #define QUOIT_LINE_H
 
 /*
- * A store to the line at `at` will follow: get it from the core that has it, and go on meanwhile.
- * Orders nothing.  (For x86 the builtin asks for reading only, unless it may use what newer
- * processors have.)
+ * Fetch the line at `at` from the core that has it, because a store to it will follow; does not
+ * wait, and orders nothing.  (On x86 the builtin fetches for reading only, unless the compiler may
+ * use newer instructions.)
  */
 static inline void quoit_ask_to_write(const void *at)
 {

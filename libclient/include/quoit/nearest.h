@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define QUOIT_NEAREST_LONGEST 32 /* longer words are near to none */
+#define QUOIT_NEAREST_LONGEST 32 /* longer words are never near */
 
-/* Levenshtein's distance, one row at a time; both words are shorter than QUOIT_NEAREST_LONGEST. */
+/*
+ * The Levenshtein distance, one row at a time; both words are shorter than QUOIT_NEAREST_LONGEST.
+ */
 static inline unsigned quoit_nearest_distance(const char *a, const char *b)
 {
 	unsigned row[QUOIT_NEAREST_LONGEST], n = (unsigned)strlen(b);
@@ -32,7 +34,7 @@ static inline unsigned quoit_nearest_distance(const char *a, const char *b)
 
 /*
  * Is the candidate near to the word, and nearer than *distance letters to insert, delete or
- * replace, which then becomes its own?  Begin with UINT_MAX.
+ * replace? If so, its own distance goes into *distance.  Begin with UINT_MAX.
  */
 static inline bool quoit_nearest_is(const char *word, const char *candidate, unsigned *distance)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h - between the looks of a spin loop; for libquoit, quoitd and the tools */
+/* pause.h - short waits inside of spin loops; for libquoit, quoitd and the tools */
 #ifndef QUOIT_PAUSE_H
 #define QUOIT_PAUSE_H
 
-/* Wait a moment, kindly to the core's other hardware thread; orders nothing. */
+/* Wait a moment, and leave the core to its other hardware thread; orders nothing. */
 static inline void quoit_pause(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	__asm__ __volatile__("isb"); /* `yield` is nothing on most cores */
+	__asm__ __volatile__("isb"); /* most cores ignore `yield` */
 #endif
 }
 
 /*
- * Between two looks of a loop that is in a hurry: begin no load before those so far have ended, so
- * many times.  Else looks that are under way when the word changes, and all that the processor has
- * begun behind them, would be thrown away, which takes longer than this.
+ * Between two looks of a loop that is in a hurry, this many times: begin no load before the earlier
+ * ones have ended.  Otherwise the processor has begun further looks when the word changes, and must
+ * throw away these and all work behind them, which takes longer than this wait.
  */
 static inline void quoit_await_loads(unsigned times)
 {

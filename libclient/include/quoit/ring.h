@@ -2,11 +2,11 @@
 /*
  * ring.h - the one ring: one producer, one consumer, in memory they share.
  *
- * Indices are free-running uint32_t, compared by difference only; the size is a
- * power of two; slot = index & (entries - 1).  Each side keeps a private copy of
- * its own index and a cached copy of the other's, and touches the other's cache
- * line only when the cached copy is used up.  Slots are the caller's: this header
- * knows indices, not elements, so one ring carries SQEs, CQEs or anything.
+ * Indices are free-running uint32_t, compared by difference only.  The size is a power of two, and
+ * slot = index & (entries - 1).  Each side keeps a private copy of its own index and a cached copy
+ * of the other's, and touches the other's cache line only when the cached copy is used up.  Slots
+ * are the caller's: this header knows indices, not elements, so one ring carries SQEs, CQEs or
+ * anything.
  *
  *   producer                            consumer
  *   quoit_ring_reserve                  quoit_ring_peek
@@ -26,16 +26,16 @@
  *             W2 need_wake store, then tail load (consumer): all four
  *             sequentially consistent, so at least one side sees the other.
  *
- * A tail may have a line of its own, whose other words carry the item of a batch of one: who waits
- * for it gets it with the line that tells of it.  It lies in its slot as well, as all do.
+ * A tail may have a line of its own.  If a batch has one item, the line's other words carry that
+ * item, and a waiting consumer gets it together with the tail.  The item lies in its slot as well,
+ * like every other.
  *
- * Either side may be hostile to the other.  A consumer must refuse a peek of more
- * than `entries`, a producer a refresh that returns false: the peer lies.
+ * Either side may be hostile to the other.  A consumer must refuse a peek of more than `entries`, a
+ * producer a refresh that returns false: the peer lies.
  *
- * No stand-alone fences: ThreadSanitizer follows every access.
- * The accesses go through two macros, so that tests/model/explore.c can run this
- * very file under every schedule, and a device compiler can supply its own
- * (cuda/kernels/direct_ring.cuh).
+ * There are no stand-alone fences, so ThreadSanitizer can follow every access.  The accesses go
+ * through two macros, so that tests/model/explore.c can run this very file under every schedule,
+ * and a device compiler can supply its own (cuda/kernels/direct_ring.cuh).
  */
 #ifndef QUOIT_RING_H
 #define QUOIT_RING_H
@@ -43,7 +43,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two words by one load, where that is one instruction. */
+/* Load two words with one instruction, where there is one. */
 #if defined(__SSE2__) && !defined(QUOIT_RING_LOAD)
 #include <emmintrin.h>
 #define QUOIT_RING_PAIRS
@@ -66,20 +66,20 @@
 struct quoit_producer {
 	uint32_t *tail;       /* shared; only we store */
 	const uint32_t *head; /* shared; only the consumer stores */
-	uint64_t *line;       /* NULL, or where *tail is the upper half of the first word */
+	uint64_t *line;       /* NULL, or the line whose first word has *tail as its upper half */
 	uint32_t entries;
 	uint32_t next;      /* first index not yet reserved */
-	uint32_t published; /* what *tail holds */
+	uint32_t published; /* the value in *tail */
 	uint32_t cached_head;
-	uint32_t rung_for; /* what was published when the bell was rung last, */
-	bool rung;         /* and need_wake has been up since */
+	uint32_t rung_for; /* `published` when the bell was last rung */
+	bool rung;         /* the bell was rung, and need_wake has been up since */
 };
 
 /* Private to the consuming side. */
 struct quoit_consumer {
 	uint32_t *head;       /* shared; only we store */
 	const uint32_t *tail; /* shared; only the producer stores */
-	const uint64_t *line; /* NULL, or where *tail is the upper half of the first word */
+	const uint64_t *line; /* NULL, or the line whose first word has *tail as its upper half */
 	uint32_t entries;
 	uint32_t next; /* first index not yet released */
 	uint32_t cached_tail;
@@ -97,10 +97,13 @@ QUOIT_RING_FUNCTION void quoit_consumer_init(struct quoit_consumer *c, uint32_t 
 	*c = (struct quoit_consumer){.head = head, .tail = tail, .entries = entries};
 }
 
-#ifdef __CUDACC__ /* tails of a device's rings are bare */
+#ifdef __CUDACC__ /* the tails of a device's rings have no line */
 #define QUOIT_RING_TAIL(c, order) QUOIT_RING_LOAD((c)->tail, (order))
 #else
-/* For a tail that has a line: all stores and loads are of the whole word, *tail is for futexes. */
+/*
+ * For a tail that has a line: all stores and loads are of the whole word; *tail serves futexes
+ * only.
+ */
 QUOIT_RING_FUNCTION void quoit_producer_init_line(struct quoit_producer *p, uint64_t *line,
 						  const uint32_t *head, uint32_t entries)
 {
@@ -123,8 +126,8 @@ QUOIT_RING_FUNCTION void quoit_consumer_init_line(struct quoit_consumer *c, uint
 /* ---- producer ---- */
 
 /*
- * Look at the consumer's head again.  False: it is not between the last one seen
- * and what was published, so the consumer lies, and nothing was taken over.
+ * Look at the consumer's head again.  False: the head is not between the last one seen and the
+ * published tail, so the consumer lies; the cached head stays as it was.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_refresh(struct quoit_producer *p)
 {
@@ -136,7 +139,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_refresh(struct quoit_producer *p)
 	return true;
 }
 
-/* How many slots are free by the cached head: never too many. */
+/* How many slots are free by the cached head: never more than there really are. */
 QUOIT_RING_FUNCTION uint32_t quoit_ring_space(const struct quoit_producer *p)
 {
 	return p->entries - (p->next - p->cached_head);
@@ -159,8 +162,8 @@ QUOIT_RING_FUNCTION void quoit_ring_submit(struct quoit_producer *p)
 }
 
 /*
- * Publish all that is reserved, once per flush.  True: the consumer has said on
- * *need_wake that it sleeps, or is about to; wake it.
+ * Publish all that is reserved, once per flush.  True: *need_wake says that the consumer sleeps, or
+ * is about to; wake it.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const uint32_t *need_wake)
 {
@@ -170,24 +173,27 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_wake(struct quoit_producer *p, const 
 }
 
 /*
- * For a consumer that a bell wakes, which stays rung until it is heard: is it to be rung?  wake:
- * what the submit has just said.  Once for each sleep, however much is submitted until it is over:
- * while something that it was rung for is not released, its consumer has not slept again with the
- * flag up, unless it looks again by itself.
+ * Must the consumer's bell be rung?  For a consumer that a bell wakes, and that hears a bell which
+ * was rung before.  wake: the result of the last submit.
+ *
+ * One ring of the bell is enough for each sleep, however much is submitted meanwhile: as long as an
+ * item for which it was rung is not released, the consumer has not slept again with the flag up,
+ * unless it looks again by itself.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_must_ring(struct quoit_producer *p, bool wake)
 {
 	uint32_t head;
 
 	if (!wake) {
-		p->rung = false; /* or a head that has come round would silence it */
+		/* otherwise a head that has wrapped around would silence the bell */
+		p->rung = false;
 		return false;
 	}
 	head = QUOIT_RING_LOAD(p->head, QUOIT_RING_RELAXED); /* as new as need_wake: W2 */
 	return !p->rung || p->published - head <= p->published - p->rung_for;
 }
 
-/* It was rung, after quoit_ring_must_ring() and before anything else was submitted. */
+/* Note that the bell was rung: after quoit_ring_must_ring(), before anything else is submitted. */
 QUOIT_RING_FUNCTION void quoit_ring_rang(struct quoit_producer *p)
 {
 	p->rung = true;
@@ -197,8 +203,8 @@ QUOIT_RING_FUNCTION void quoit_ring_rang(struct quoit_producer *p)
 /* ---- consumer ---- */
 
 /*
- * How many slots are ready from c->next on.  The tail is loaded once, and only
- * when nothing is left of the last look.  More than c->entries: the producer lies.
+ * How many slots are ready from c->next on.  The tail is loaded once, and only when the last look
+ * is used up.  More than c->entries: the producer lies.
  */
 QUOIT_RING_FUNCTION uint32_t quoit_ring_peek(struct quoit_consumer *c)
 {
@@ -215,9 +221,9 @@ QUOIT_RING_FUNCTION void quoit_ring_release(struct quoit_consumer *c, uint32_t n
 }
 
 /*
- * Say that we are about to sleep.  True: nothing has come, and whoever submits
- * from now on will see the flag.  False: there is work, do not sleep.  Either way
- * the flag stays up until quoit_ring_awake().
+ * Announce that we are about to sleep.  True: nothing has come, and each later submit will see the
+ * flag.  False: there is work, do not sleep.  Either way the flag stays up until
+ * quoit_ring_awake().
  */
 QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *need_wake)
 {
@@ -226,7 +232,7 @@ QUOIT_RING_FUNCTION bool quoit_ring_sleep(struct quoit_consumer *c, uint32_t *ne
 	return c->cached_tail == c->next;
 }
 
-/* Take the flag down.  A wake-up that is under way may still arrive: it is harmless. */
+/* Take the flag down.  A wake-up that is under way may still arrive; it does no harm. */
 QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 {
 	QUOIT_RING_STORE(need_wake, 0u, QUOIT_RING_RELAXED);
@@ -234,13 +240,13 @@ QUOIT_RING_FUNCTION void quoit_ring_awake(uint32_t *need_wake)
 
 /* ---- a tail with a line of its own ---- */
 
-#ifndef __CUDACC__ /* tails of a device's rings are bare */
+#ifndef __CUDACC__ /* the tails of a device's rings have no line */
 
 /*
- * As quoit_ring_submit_wake, for a tail that has a line.  item: the one that is published, of so
- * many words, to be carried in line[0] (the lower half of its first word) to line[words - 1]; NULL:
- * none is.  The lower half is the complement of what it carries: zero, as in a new line, is
- * nothing.  An item whose first word has an upper half is not carried.
+ * As quoit_ring_submit_wake, for a tail that has a line.  item: the one item that is published,
+ * this many words long; NULL: none is carried.  The line carries it in line[0] (the lower half of
+ * the first word) to line[words - 1].  That lower half holds the item's complement, so that zero,
+ * as in a new line, means nothing.  An item whose first word has an upper half is not carried.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, const uint64_t *item,
 						uint32_t words, const uint32_t *need_wake)
@@ -248,7 +254,10 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, const 
 	uint64_t *line = p->line, tail = (uint64_t)p->next << 32;
 
 	if (item && item[0] >> 32 == 0) {
-		/* R1 once more.  First: who is reading the last one is to see that it goes. */
+		/*
+		 * R1 once more.  It comes first: a consumer that still reads the last item must see
+		 * that it goes.
+		 */
 		QUOIT_RING_STORE(&line[0], (uint64_t)p->published << 32, QUOIT_RING_RELEASE);
 #pragma GCC unroll 8
 		for (uint32_t i = 1; i < words; i++)
@@ -261,8 +270,8 @@ QUOIT_RING_FUNCTION bool quoit_ring_submit_line(struct quoit_producer *p, const 
 }
 
 /*
- * After a peek of one: copy it from the tail's line, where it is carried.  False: it is not, or no
- * longer, and is to be read in its slot.  The upper half of its first word is zero.
+ * After a peek of one: copy the item from the tail's line, if it is carried there.  False: it is
+ * not carried, or no longer; read it in its slot.  The upper half of its first word is zero.
  */
 QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, uint64_t *to,
 					    uint32_t words)
@@ -284,9 +293,9 @@ QUOIT_RING_FUNCTION bool quoit_ring_carried(const struct quoit_consumer *c, uint
 /* ---- elements ---- */
 
 /*
- * Copy a slot of `words` 64-bit words out of memory that the peer may be
- * changing: every word is loaded exactly once, so what is checked afterwards is
- * what is used, whatever the peer does (reliability: one copy, then only the copy).
+ * Copy a slot of `words` 64-bit words out of memory that the peer may be changing: every word is
+ * loaded exactly once, so the words that are checked afterwards are the words that are used,
+ * whatever the peer does (reliability: one copy, then only the copy).
  */
 QUOIT_RING_FUNCTION void quoit_ring_copy(uint64_t *to, const uint64_t *from, uint32_t words)
 {
@@ -298,7 +307,7 @@ QUOIT_RING_FUNCTION void quoit_ring_copy(uint64_t *to, const uint64_t *from, uin
 		_mm_storeu_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
 	__asm__ volatile("" : : "r"(to) : "memory"); /* the copy is made, and used from here on */
 #endif
-#ifndef __CUDACC__ /* it has another word for that */
+#ifndef __CUDACC__ /* CUDA has another word for that */
 #pragma GCC unroll 8
 #endif
 	for (; i < words; i++)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h - what a service manager has told one process, and no other one is to answer */
+/*
+ * service.h - environment variables that a service manager sets for one process; its children must
+ * not inherit them
+ */
 #ifndef QUOIT_SERVICE_H
 #define QUOIT_SERVICE_H
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Is this "NAME=value" of the environment such a thing?  See sd_notify(3), sd_listen_fds(3). */
+/* Is this "NAME=value" of the environment one of them?  See sd_notify(3), sd_listen_fds(3). */
 static inline bool quoit_service_is_told(const char *variable)
 {
 	static const char *const names[] = {
@@ -19,7 +22,7 @@ static inline bool quoit_service_is_told(const char *variable)
 	return false;
 }
 
-/* Take all of them out of an environment, in place. */
+/* Remove all of them from an environment, in place. */
 static inline void quoit_service_leave(char **environment)
 {
 	char **to = environment;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket.h - where quoitd's socket is, by one rule for who listens and who looks for it.
+ * socket.h - where quoitd's socket is: one rule for the daemon and for its clients.
  *
- * First what is named: by an option, else by $QUOIT_SOCKET.  Else who looks takes the system's if
- * it is there, else the user's own, in $XDG_RUNTIME_DIR; who has no such folder, the system's.
+ * An option that names a path comes first, then $QUOIT_SOCKET.  Otherwise a client takes the
+ * system's socket if it exists, else the user's own, in $XDG_RUNTIME_DIR.  A user without such a
+ * folder gets the system's socket.
  */
 #ifndef QUOIT_SOCKET_H
 #define QUOIT_SOCKET_H
@@ -19,16 +20,16 @@
 #define QUOIT_SOCKET_SYSTEM_DIRECTORY "/run/quoit"
 #define QUOIT_SOCKET_SYSTEM           QUOIT_SOCKET_SYSTEM_DIRECTORY "/quoitd.sock"
 
-/* For people, in an error: how to have a quoitd. */
+/* For people, in an error: how to start a quoitd. */
 #define QUOIT_SOCKET_START                                                                         \
 	"start one: `systemctl start quoitd.socket`, or `quoit run -- PROGRAM` for one program"
 
 /*
- * The path into ret.  `named` is what an option says, NULL: nothing.  `own`: pass over the
- * system's, as a quoitd does that is to be the user's own.  0, -ENOENT for an empty path, or
+ * Write the socket's path into ret.  `named`: the path of an option, or NULL.  `own`: pass over the
+ * system's socket, as a quoitd does that belongs to a user.  0, -ENOENT for an empty path, or
  * -ENAMETOOLONG.
  *
- * secure_getenv: a set-uid program talks to the system's quoitd, whoever started it.
+ * secure_getenv: a set-uid program talks to the system's quoitd, whatever user started it.
  */
 static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_SOCKET_BYTES])
 {
@@ -49,7 +50,7 @@ static inline int quoit_socket_path(const char *named, bool own, char ret[QUOIT_
 	return n < QUOIT_SOCKET_BYTES ? 0 : -ENAMETOOLONG;
 }
 
-/* The first folder on the way to a path that is closed to us; false: none is. */
+/* The first folder on the way to a path that we may not search; false: there is none. */
 static inline bool quoit_socket_closed_folder(const char *path, char ret[QUOIT_SOCKET_BYTES])
 {
 	for (const char *end = path; (end = strchr(end + 1, '/'));) {
@@ -60,7 +61,7 @@ static inline bool quoit_socket_closed_folder(const char *path, char ret[QUOIT_S
 	return false;
 }
 
-/* For people: why a connection to this path failed with this errno. */
+/* Explain to people why a connection to this path failed with this errno. */
 static inline void quoit_socket_explain(const char *path, int error, char *ret, size_t size)
 {
 	const char *why = strerrordesc_np(error), *runtime = secure_getenv("XDG_RUNTIME_DIR");

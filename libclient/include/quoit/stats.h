@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.h - the counter files: what the tools read, without asking the daemon.
+ * stats.h - the counter files: the tools read them without asking the daemon.
  *
- * They lie beside the socket: "totals" and "histograms" for everybody, "session.N" and "legs.N" for
- * the session's uid and root, "topology" as text.  They can be read while the daemon
- * runs, hangs or is dead.  One writer per file; a reader reads it (a session's is emptied when that
- * is over, under whoever has it mapped), and checks magic, version and sizes: a
- * word is exact, words beside each other may be a burst apart.  A session's are as of
- * the reactor's last sleep, or a tenth of a second old, and how deep its queues are a
- * second where it is quiet; what a reactor says in the
- * totals and histograms is never newer than the latter, so that nobody learns there when a job of
- * somebody else has ended.
+ * They lie beside the socket: "totals" and "histograms" for all users, "session.N" and "legs.N" for
+ * the session's uid and root, "topology" as text.  They can be read while the daemon runs, hangs or
+ * is dead.  Each file has one writer.  A reader reads it with read(), because a session's file is
+ * emptied when the session ends, even under a mapping; and it checks magic, version and sizes.
+ * Each word is exact; words beside each other may be a burst apart.
  *
- * Times are ticks of the TSC, whose rate is in the header.  "queue_ticks" is the number of
- * open jobs, summed up over time, "busy_ticks" the time with any; from the first two of
- * jobs, queue_ticks and time follows the third (J. Little).  Jobs that run at their fetch
- * are in neither, but a reactor's busy_ticks have the time that it works.
+ * A session's counters are as of the reactor's last sleep, or at most a tenth of a second old; the
+ * depths of its queues are at most a second old in quiet times.  A reactor's counters in the totals
+ * and histograms are never newer than its sessions', so that they do not tell one user when a job
+ * of another has ended.
  *
- * "bytes_moved" has, of each job that has succeeded, the bytes of all elements of each tensor that
- * its operation reads and of each that it writes, as their types are wide; of one that is read and
- * written, both.  Three exceptions: a file's job has what was read or written of the file; a COPY
- * between the host and a device, or two devices, what it has brought to the other side, once; a
- * NOP, which only waits, nothing.  Where quoitd serves several users, what all may read tells bytes
- * in multiples of 1 MiB: those of single jobs would be the shapes of somebody's tensors.
+ * Times are ticks of the TSC, whose rate is in the header.  "queue_ticks" is the number of open
+ * jobs, summed up over time; "busy_ticks" is the time with any open job.  jobs, queue_ticks and
+ * time give the mean time that a job is open (Little's law).  Jobs that run at their fetch are in
+ * neither, but a reactor's busy_ticks include the time that it works.
  *
- * Counters are named by the tables below, which are in the file, so that a tool
- * of another version can show what it does not know, and skip what is not there.
+ * "bytes_moved" counts, for each job that has succeeded, the bytes of all elements of each tensor
+ * that its operation reads and of each that it writes; a tensor that is read and written counts
+ * twice.  There are three exceptions.  A file's job counts the bytes that were read or written of
+ * the file.  A COPY between the host and a device, or two devices, counts the bytes that it brought
+ * to the other side, once.  A NOP counts nothing.  If quoitd serves several users, the files that
+ * all users may read tell bytes in multiples of 1 MiB, because the bytes of single jobs would tell
+ * the shapes of other users' tensors.
+ *
+ * The tables below name the counters, and the file contains these names.  So a tool of another
+ * version can show counters that it does not know, and skip counters that are missing.
  */
 #ifndef QUOIT_STATS_H
 #define QUOIT_STATS_H
@@ -72,8 +74,8 @@
 	X(HOST_CACHED, "host_bytes_cached")                                                        \
 	X(HOST_PEAK, "host_bytes_peak")                                                            \
 	X(AS_OF, "as_of_ticks")                                                                    \
-	X(CORE_TICKS, "core_ticks") /* charged to it: of its reactor, and in tiles */              \
-	X(TILE_TICKS, "tile_ticks") /* the latter of these */                                      \
+	X(CORE_TICKS, "core_ticks") /* charged to it: its reactor's time and tiles */              \
+	X(TILE_TICKS, "tile_ticks") /* the tiles' part of core_ticks */                            \
 	X(RINGS, "rings")                                                                          \
 	X(TENSORS, "tensors")                                                                      \
 	X(PINNED, "pinned_bytes")                                                                  \
@@ -89,11 +91,12 @@
 	X(EXECUTOR_TICKS, "executor_ticks") /* of modules, and of each of a device's streams */    \
 	X(ARENA_AWAY,                                                                              \
 	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */      \
-	X(CLIENT_NODE, "client_node") /* 1 + the node its client ran on at hello; 0: not known */  \
-	X(HOST_PROMISED, "host_bytes_promised") /* of its lease, which grows up to, */             \
-	X(HOST_MOST, "host_bytes_most")         /* at the most */
+	X(CLIENT_NODE, "client_node")           /* 1 + the client's node at hello; 0: not known */ \
+	X(HOST_PROMISED, "host_bytes_promised") /* of its lease */                                 \
+	X(HOST_MOST, "host_bytes_most")         /* the lease can grow to this */
 
-/* Of one reactor, and the daemon as a whole; refused_: SQEs that were no valid jobs, by the errno.
+/*
+ * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.
  */
 #define QUOIT_REACTOR_STATS(X)                                                                     \
 	X(LOOPS, "loops")                                                                          \
@@ -110,10 +113,10 @@
 	X(EXEC_REQUESTS, "executor_requests")                                                      \
 	X(EXEC_ANSWERS, "executor_answers")                                                        \
 	X(EXEC_BELLS, "executor_bells")                                                            \
-	X(EXEC_QUERIES, "executor_event_queries") /* of processes for everybody */                 \
+	X(EXEC_QUERIES, "executor_event_queries") /* of processes that serve all users */          \
 	X(PEER_COPIES, "device_copies_direct")                                                     \
 	X(BYTES, "bytes_moved")                                                                    \
-	X(DEAR_WAKES, "dear_wakes") /* handed to the thread for these */                           \
+	X(DEAR_WAKES, "dear_wakes") /* wake-ups handed to the thread for expensive ones */         \
 	X(REFUSED_EINVAL, "refused_einval")                                                        \
 	X(REFUSED_ENOTSUP, "refused_enotsup")                                                      \
 	X(REFUSED_E2BIG, "refused_e2big")                                                          \
@@ -123,27 +126,28 @@
 	X(REFUSED_ENODEV, "refused_enodev")                                                        \
 	X(REFUSED_EXDEV, "refused_exdev")                                                          \
 	X(REFUSED_OTHER, "refused_other")                                                          \
-	X(ALIVE, "alive_ns") /* CLOCK_BOOTTIME of when it told this; once a second, if alive */
+	X(ALIVE, "alive_ns") /* CLOCK_BOOTTIME of the last sign of life; once a second */
 
-/* Of one core: what its worker does, below a reactor or alone.  Tiles take CPU time. */
+/* Of one core: the work of its worker, below a reactor or alone.  Tiles take CPU time. */
 #define QUOIT_CORE_STATS(X)                                                                        \
 	X(AS_OF, "as_of_ticks")                                                                    \
 	X(TILES, "tiles")                                                                          \
 	X(TILE_TICKS, "tile_ticks")
 
 /*
- * The legs of a job's way through quoitd.  Timed are one job of each 64 (sample.h), which stands
- * for all since the one before, and each that ran for more than 10 us outside of its fetch.
+ * The legs of a job's way through quoitd.  Two kinds of jobs are timed: one of each 64 (sample.h),
+ * which stands for all since the one before, and each that ran for more than 10 us outside of its
+ * fetch.
  */
 #define QUOIT_LEGS(X)                                                                              \
-	X(SUBMIT, "submit_to_fetch") /* of samples; as the client says */                          \
+	X(SUBMIT, "submit_to_fetch") /* of samples; by the client's word */                        \
 	X(DATA, "waiting_for_data")                                                                \
 	X(MEMORY, "waiting_for_memory")                                                            \
 	X(TURN, "waiting_for_a_turn")                                                              \
 	X(RUN, "start_to_end")                                                                     \
 	X(POST, "end_to_post")                                                                     \
 	X(WHOLE, "fetch_to_end")                                                                   \
-	X(REAP, "post_to_reap") /* of one CQE of each 64; as the client says */
+	X(REAP, "post_to_reap") /* of one CQE of each 64; by the client's word */
 
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
@@ -171,13 +175,13 @@
 	X(KILL_SHORTAGE, "kill_shortage")                                                          \
 	X(REFUSED_RINGS, "refused_rings")                                                          \
 	X(REFUSED_KERNELS, "refused_kernels")                                                      \
-	X(DEVICES, "devices") /* that were there when quoitd started; lost ones too */             \
+	X(DEVICES, "devices") /* found when quoitd started; includes lost ones */                  \
 	X(DEVICES_LOST, "devices_lost")                                                            \
 	X(MODULES, "modules") /* as configured */                                                  \
 	X(MODULES_LOST, "modules_lost")                                                            \
-	X(DEVICE_LIMIT, "device_bytes_limit")         /* of each device, for all leases */         \
-	X(DEVICE_LEASED, "device_bytes_leased")       /* of each device: a lease is of all */      \
-	X(CLIENTS_NOWHERE, "clients_of_unknown_node") /* sessions that are near nobody */          \
+	X(DEVICE_LIMIT, "device_bytes_limit")   /* of each device, for all leases together */      \
+	X(DEVICE_LEASED, "device_bytes_leased") /* of each device: a lease is on every device */   \
+	X(CLIENTS_NOWHERE, "clients_of_unknown_node") /* sessions without a known node */          \
 	X(ABI, "abi_version")                         /* QUOIT_ABI_VERSION of quoitd */            \
 	X(VERSION, "version_number")                  /* 1002003 is 1.2.3 */
 
@@ -201,14 +205,16 @@ struct quoit_stats_header {
 	uint64_t tsc_hz;
 	uint64_t started_ns; /* CLOCK_BOOTTIME */
 	uint32_t daemon_pid;
-	uint32_t counters;         /* of the first table */
-	uint32_t reactors;         /* totals: how many blocks follow */
-	uint32_t pid_namespace;    /* that all PIDs are of: its inode's number; 0: not known */
-	uint32_t reactor_counters; /* totals: of each, their labels behind those of the first table
-				    */
-	uint32_t cores;            /* totals: how many blocks there are at */
-	uint32_t cores_at;         /* this offset, */
-	uint32_t core_counters;    /* of each so many, their labels behind the reactors' */
+	uint32_t counters; /* how many counters the first table has */
+	uint32_t reactors; /* totals: how many blocks follow */
+	/* inode number of the PID namespace that all PIDs belong to; 0: not known */
+	uint32_t pid_namespace;
+	/* totals: counters of each reactor; their labels follow those of the first table */
+	uint32_t reactor_counters;
+	uint32_t cores;    /* totals: how many blocks of cores there are */
+	uint32_t cores_at; /* totals: their offset */
+	/* totals: counters of each core; their labels follow the reactors' */
+	uint32_t core_counters;
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_stats_header) == 72, "no padding");
 
@@ -228,9 +234,9 @@ struct quoit_session_stats {
 };
 
 /*
- * How many took how long, ticks of the TSC: each of the first 64 is a bucket, then each power of
- * two has 64, so that none is wider than 1/64 of what is in it.  The last one has all that is
- * longer.
+ * Counts by duration, in ticks of the TSC.  Each of the first 64 values is a bucket; after these
+ * each power of two has 64 buckets, so that no bucket is wider than 1/64 of its values.  The last
+ * bucket has all longer times.
  */
 #define QUOIT_LEG_PARTS   64u
 #define QUOIT_LEG_BUCKETS (35u * QUOIT_LEG_PARTS)
@@ -243,7 +249,7 @@ static inline uint32_t quoit_leg_bucket(uint64_t ticks)
 	return bucket < QUOIT_LEG_BUCKETS ? (uint32_t)bucket : QUOIT_LEG_BUCKETS - 1;
 }
 
-/* The least that a bucket has; that of the bucket behind it is one more than its most. */
+/* The least value in a bucket; one less than the least value of the next bucket is its greatest. */
 static inline uint64_t quoit_leg_least(uint32_t bucket)
 {
 	uint32_t shift = bucket < 2 * QUOIT_LEG_PARTS ? 0 : bucket / QUOIT_LEG_PARTS - 1;
@@ -254,16 +260,16 @@ static inline uint64_t quoit_leg_least(uint32_t bucket)
 /* Of one operation in one session. */
 struct quoit_operation_block {
 	uint64_t jobs;  /* fetched */
-	uint64_t timed; /* about so many of them have run: what the timed ones stand for, */
-	uint64_t ticks; /* for so long, all together */
+	uint64_t timed; /* about how many of them the timed ones stand for */
+	uint64_t ticks; /* how long these took, all together */
 };
 
-/* Of so many rings of a session it is told where the program waited on them. */
+/* The files tell call sites for at most this many rings of a session. */
 #define QUOIT_SITE_RINGS 8u
 
 /*
- * legs.N; the labels are the legs', in whose order the counts are.  Behind them, before all tables,
- * is where the bytes of the operations are, in the same order as these; 0: they are not told.
+ * legs.N.  The labels are the legs' names, and the counts have the same order.  bytes_at is the
+ * offset of the operations' bytes, which have the order of operation[]; 0: the file has none.
  */
 struct quoit_session_legs {
 	struct quoit_stats_header header;
@@ -273,7 +279,7 @@ struct quoit_session_legs {
 	uint32_t operations;
 	uint32_t operations_at;
 	uint32_t sites_at;
-	uint32_t site_rings; /* a table of QUOIT_MAX_SITES each, as the client has it */
+	uint32_t site_rings; /* one table of QUOIT_MAX_SITES for each ring, as the client has it */
 	char label[QUOIT_LEG_NR][QUOIT_LABEL_BYTES];
 	uint32_t bytes_at;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
@@ -306,25 +312,29 @@ struct quoit_totals {
 };
 
 /*
- * histograms: how long jobs and tiles took, and what was done of each operation, since quoitd has
- * started.  Sessions are in it as long as they live and thereafter, each job as in its legs.N.
+ * histograms: how long jobs and tiles took, and how much each operation was used, since quoitd
+ * started.  A session's jobs stay counted after its end.  Each job is counted as in its legs.N.
  */
 
-/* Whose: of what you do not know, skip the row. */
+/* What a row is about; skip rows whose kind you do not know. */
 enum {
-	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions; those that clients tell stay 0 */
-	QUOIT_OF_DEVICE,      /* of those jobs that ran there: start_to_end and end_to_post; a COPY
-				 between devices is the target's */
-	QUOIT_OF_CORE,        /* "tile": of its worker's tiles */
+	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions; legs that only clients know stay 0 */
+	/*
+	 * jobs that ran there: start_to_end and end_to_post; a COPY between devices counts for its
+	 * target
+	 */
+	QUOIT_OF_DEVICE,
+	QUOIT_OF_CORE, /* "tile": the tiles of its worker */
 };
 #define QUOIT_TILE_LABEL "tile"
 
-/* One row of counts, as many as there are buckets; what they count is the label. */
+/* One row of counts, one for each bucket; the label says what they count. */
 struct quoit_histogram_row {
 	char label[QUOIT_LABEL_BYTES];
 	uint32_t of;
-	uint32_t number;  /* of the reactor, of the core, as in the totals; of the device, from 1 */
-	uint32_t reactor; /* a device has rows of each reactor: add them up */
+	/* of the reactor or core, as in the totals; of the device, counted from 1 */
+	uint32_t number;
+	uint32_t reactor; /* a device has one row for each reactor: add them up */
 	uint32_t reserved;
 };
 
@@ -333,13 +343,13 @@ struct quoit_operation_totals {
 	uint64_t bytes;
 };
 
-/* header.file_bytes is all; header_bytes is this head's, header.counters is 0. */
+/* header.file_bytes is the whole file's, header_bytes this head's, header.counters is 0. */
 struct quoit_histograms {
 	struct quoit_stats_header header;
 	uint32_t buckets, parts; /* as in quoit_session_legs */
 	uint32_t rows, row_bytes, rows_at;
-	uint32_t counts_at; /* of the first row, one behind the other; 64 bits each */
-	/* Of each of header.reactors a table of so many blocks, one behind the other. */
+	uint32_t counts_at; /* offset of the first row's counts; the others follow; 64 bits each */
+	/* One table of operations for each of header.reactors, one after the other. */
 	uint32_t operations, operation_bytes, operations_at;
 	uint32_t reserved;
 };

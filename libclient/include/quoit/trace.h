@@ -2,18 +2,17 @@
 /*
  * trace.h - a session's file of what happened to each job, while somebody records it.
  *
- * "trace.N" lies beside "session.N" and is for the same: the session's uid and root.  It is there
- * from a recorder's QUOIT_CTL_TRACE until its connection ends, and what was under way already is in
- * it from its first record on; when the session ends before that, `ended` says so and the file
- * stays.
+ * "trace.N" lies beside "session.N", and the same users may read it: the session's uid and root.
+ * It exists from a recorder's QUOIT_CTL_TRACE until the recorder's connection ends.  Jobs that are
+ * under way at the start are in it from its first record on.  If the session ends earlier, `ended`
+ * says so and the file stays.
  *
- * It is a ring of records of 64 bytes that the session's reactor writes over again and again: who
- * reads too seldom loses the oldest, and `head` tells how many.  It is read so: load head, copy
- * records, load head again (acquire, and an acquire fence before the second); what is within
- * `records`, less a margin of 8 that may just be written, of the second head is whole.  A program's
- * busiest moments are thinned out before they come here
- * (`dropped`): so is each ring's part that the client writes, into its own pages, and that the
- * reactor copies.
+ * It is a ring of records of 64 bytes that the session's reactor overwrites again and again: a slow
+ * reader loses the oldest records, and `head` tells how many.  Read it so: load head, copy records,
+ * load head again (acquire, and an acquire fence before the second load).  Records are whole if
+ * they lie within `records` of the second head, less a margin of 8 that may just be written.  In a
+ * program's busiest moments some jobs get no record (`dropped`), and the client notes fewer events
+ * in its ring's pages, from which the reactor copies them (`events_dropped`).
  */
 #ifndef QUOIT_TRACE_H
 #define QUOIT_TRACE_H
@@ -23,48 +22,53 @@
 
 #define QUOIT_STATS_TRACE "trace.%llu"
 
-#define QUOIT_TRACE_MARGIN 8u /* as said above */
+#define QUOIT_TRACE_MARGIN 8u /* see above */
 
-#define QUOIT_TRACE_LEAST   4096u /* records: a power of two; */
+#define QUOIT_TRACE_LEAST   4096u /* records of a file: a power of two, from this */
 #define QUOIT_TRACE_DEFAULT 8192u
 #define QUOIT_TRACE_MOST    65536u
 
 enum quoit_trace_kind {
 	QUOIT_TRACE_NONE,
-	QUOIT_TRACE_JOB,    /* it has ended, with a CQE; */
+	QUOIT_TRACE_JOB,    /* it has ended, with a CQE */
 	QUOIT_TRACE_QUIET,  /* it has ended, without one */
-	QUOIT_TRACE_CLIENT, /* what the client says it did: hostile */
-	QUOIT_TRACE_COUNTS, /* how much there was of what at one moment */
+	QUOIT_TRACE_CLIENT, /* the client's own account of what it did: hostile */
+	QUOIT_TRACE_COUNTS, /* counts of the session at one moment */
 };
 
-/* Who ran it. */
+/* Where a job ran. */
 enum quoit_trace_place {
-	QUOIT_TRACE_NOWHERE,     /* it was refused, cancelled, or failed before it ran */
-	QUOIT_TRACE_REACTOR,     /* the reactor, by itself */
-	QUOIT_TRACE_WORKERS,     /* cores of its node, in tiles */
-	QUOIT_TRACE_KERNEL,      /* a file's system */
-	QUOIT_TRACE_BRIDGE,      /* a copy from device to device */
-	QUOIT_TRACE_MODULE = 16, /* and up: the process of the module with this number less this */
-	QUOIT_TRACE_DEVICE = 32, /* the same of a device, whose numbers begin with 1; and where it
-				    is known by which of its streams: */
-	QUOIT_TRACE_STREAM = 64, /* and up: QUOIT_TRACE_STREAMS of each device, from the first on */
+	QUOIT_TRACE_NOWHERE, /* nowhere: it was refused, cancelled, or failed before it ran */
+	QUOIT_TRACE_REACTOR, /* on the reactor itself */
+	QUOIT_TRACE_WORKERS, /* on cores of its node, in tiles */
+	QUOIT_TRACE_KERNEL,  /* in the kernel, for a file */
+	QUOIT_TRACE_BRIDGE,  /* between devices: a copy from one to another */
+	/* and up: in the process of the module with this number less this */
+	QUOIT_TRACE_MODULE = 16,
+	/* and up: on the device with this number less this; devices count from 1 */
+	QUOIT_TRACE_DEVICE = 32,
+	/* and up: QUOIT_TRACE_STREAMS for each device, if the stream is known */
+	QUOIT_TRACE_STREAM = 64,
 };
 
 /*
- * Places of a device's streams: as it numbers them, and behind them its GPU-direct ring.  Streams
- * of copies in and out come first.  What was in the ring when its consumer stopped is there, though
- * a stream did it then.
+ * Places of a device's streams: the streams as the device numbers them, then its GPU-direct ring.
+ * The streams for copies in and out come first.  A job that was in the ring when its consumer
+ * stopped counts for the ring, though a stream ran it.
  */
 #define QUOIT_TRACE_STREAMS 16u
 #define QUOIT_TRACE_DIRECT  15u
 
-/* All times are TSC; 0: it did not come to that.  QUIET: post is when it would have been. */
+/*
+ * All times are TSC; 0: the job did not get so far.  QUIET: post is when its CQE would have been
+ * posted.
+ */
 struct quoit_trace_job {
-	uint32_t sq_index; /* both free-running; */
-	uint32_t cq_index; /* QUIET: of the CQE that came next */
+	uint32_t sq_index; /* free-running, like cq_index */
+	uint32_t cq_index; /* QUIET: index of the next CQE */
 	uint64_t fetch;
 	uint64_t data;   /* it waited for data until then */
-	uint64_t memory; /* and for memory until then */
+	uint64_t memory; /* then it waited for memory until then */
 	uint64_t start, end;
 	uint64_t post;
 };
@@ -73,8 +77,8 @@ enum quoit_trace_event_kind {
 	QUOIT_EVENT_NONE,
 	QUOIT_EVENT_SUBMIT, /* SQEs before `index` are published */
 	QUOIT_EVENT_REAP,   /* CQEs before `index` are reaped */
-	QUOIT_EVENT_WAIT,   /* it begins to wait, at `site`, for CQEs from `index` on */
-	QUOIT_EVENT_GO,     /* and has waited */
+	QUOIT_EVENT_WAIT,   /* the client begins to wait, at `site`, for CQEs from `index` on */
+	QUOIT_EVENT_GO,     /* the client's wait has ended */
 };
 
 struct quoit_trace_event {
@@ -84,22 +88,22 @@ struct quoit_trace_event {
 	uint16_t site;  /* of the ring's call sites (legs.N); 0: unknown */
 };
 
-#define QUOIT_TRACE_EVENTS 3u /* in a record */
+#define QUOIT_TRACE_EVENTS 3u /* events in one record */
 
 struct quoit_trace_counts {
 	uint64_t tsc;
 	uint32_t open;                   /* jobs fetched and not ended */
-	uint32_t running;                /* of these, with who runs them */
-	uint64_t host_used, device_used; /* bytes; the latter on all devices together */
-	uint32_t sq_depth, cq_depth;     /* of all its rings, as far as was looked */
+	uint32_t running;                /* jobs of these that are being run */
+	uint64_t host_used, device_used; /* bytes; device_used: on all devices together */
+	uint32_t sq_depth, cq_depth;     /* of all its rings, as far as quoitd has looked */
 };
 
 struct quoit_trace_record {
-	uint8_t kind;   /* enum quoit_trace_kind; a reader skips what it does not know */
+	uint8_t kind;   /* enum quoit_trace_kind; a reader skips kinds that it does not know */
 	uint8_t ring;   /* index in the session */
-	uint8_t opcode; /* JOB; CLIENT: how many events */
+	uint8_t opcode; /* JOB, QUIET: the operation; CLIENT: the number of events */
 	uint8_t place;  /* enum quoit_trace_place */
-	int32_t res;    /* JOB, QUIET: as in the CQE; QUIET that ended at its fetch: 0 or -EIO */
+	int32_t res; /* JOB, QUIET: as in the CQE; a QUIET job that ended at its fetch: 0 or -EIO */
 	QUOIT_UNNAMED union {
 		struct quoit_trace_job job;
 		struct quoit_trace_event event[QUOIT_TRACE_EVENTS];
@@ -117,27 +121,31 @@ struct quoit_trace {
 	uint32_t pid; /* in the daemon's PID namespace */
 	uint32_t reactor;
 	int32_t cpu, node;   /* the reactor's */
-	uint32_t records;    /* so many, a power of two, */
-	uint32_t records_at; /* at this offset, */
+	uint32_t records;    /* number of records, a power of two */
+	uint32_t records_at; /* offset of the records */
 	uint32_t record_bytes;
-	uint64_t begun;    /* TSC, */
-	uint64_t begun_ns; /* and CLOCK_REALTIME of the same moment */
+	uint64_t begun;    /* TSC of the recording's begin */
+	uint64_t begun_ns; /* CLOCK_REALTIME of the same moment */
 	char name[32];
-	QUOIT_ALIGNED(QUOIT_LINE) uint64_t head; /* of the next record, since the first; */
-	uint64_t dropped;        /* jobs that have none, since there were too many at a time; */
-	uint64_t events_dropped; /* and what rings' clients did not note for that reason */
-	uint64_t ended;          /* 1: nothing comes any more */
+	/* number of the next record, counted from the first */
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t head;
+	uint64_t dropped;        /* jobs without a record, because too many came at a time */
+	uint64_t events_dropped; /* events that clients did not note for the same reason */
+	uint64_t ended;          /* 1: no more records will come */
 };
 
 /* ---- what a ring's client writes, at `events` of its pages, while `tracing` is not 0 ---- */
 
-/* So many events at most for each value of `tracing`: a new one comes when they were taken. */
+/*
+ * At most this many events for each value of `tracing`; quoitd changes `tracing` when it has taken
+ * them.
+ */
 #define QUOIT_EVENTS_ALLOWED 256u
 #define QUOIT_EVENTS         (2 * QUOIT_EVENTS_ALLOWED)
 
 struct quoit_ring_events {
 	QUOIT_ALIGNED(QUOIT_LINE) uint32_t head; /* free-running */
-	uint32_t dropped;                        /* in all; it may wrap */
+	uint32_t dropped; /* events that were not noted, in all; it may wrap */
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_trace_event event[QUOIT_EVENTS];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uid.h - does a uid tell who somebody is?  For quoitd and its clients. */
+/* uid.h - does a uid identify a user?  For quoitd and its clients. */
 #ifndef QUOIT_UID_H
 #define QUOIT_UID_H
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Does this user namespace have all users, each by its own number? */
+/* Does this user namespace contain all users, each under its own number? */
 static inline bool quoit_uid_all_are_here(void)
 {
 	unsigned long inside, outside, count;
@@ -21,7 +21,10 @@ static inline bool quoit_uid_all_are_here(void)
 	return all;
 }
 
-/* False: it is the one number by which a user namespace shows all users that it does not have. */
+/*
+ * False: this is the one number under which a user namespace shows all users that it does not
+ * contain.
+ */
 static inline bool quoit_uid_is_told(uid_t uid)
 {
 	FILE *f = fopen("/proc/sys/kernel/overflowuid", "re");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beside.c - a product by quoitd and by a BLAS in the program, beside the program's own busy
+ * beside.c - time a product by quoitd and by a BLAS in the program, beside the program's busy
  * threads
  *
- * Usage: beside PAIRS, under `quoit run`.  As many threads as the program has CPUs do sums of their
- * own for as long as it runs.  A line for each pair: nanoseconds of a product of 1000^3 by quoitd,
- * and by OpenBLAS, which is called by the program's main thread and has as many threads; they take
- * turns at being the first.  Exit status 77: OpenBLAS is not installed.
+ * Usage: beside PAIRS, under `quoit run`.  As many threads as the program has CPUs compute sums for
+ * as long as it runs.  It prints a line for each pair: the nanoseconds of a product of 1000^3 by
+ * quoitd, and by OpenBLAS, which the program's main thread calls with as many threads; they take
+ * turns at being first.  Exit status 77: OpenBLAS is not installed.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include <quoit.h>
 
 #define SIDE     1000
-#define PRODUCTS 3 /* of one time: one may fall between two spans of the scheduler's */
+#define PRODUCTS 3 /* products for one time: a single one may fall between two time slices */
 
 enum { CBLAS_ROW_MAJOR = 101, CBLAS_NO_TRANS = 111, NOT_HERE = 77 };
 
@@ -43,7 +43,7 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* ---- the two ---- */
+/* ---- the two products ---- */
 
 struct product {
 	struct quoit_session *session;
@@ -74,7 +74,7 @@ static double by_blas(const struct product *p)
 	return (now_ns() - begun) / PRODUCTS;
 }
 
-/* The same numbers for both. */
+/* Give both the same numbers. */
 static void prepare(struct product *p, void *blas)
 {
 	const size_t bytes = sizeof(float) * SIDE * SIDE;
@@ -95,7 +95,7 @@ static void prepare(struct product *p, void *blas)
 	memset(p->b, 0, bytes);
 }
 
-/* ---- beside them ---- */
+/* ---- the busy threads ---- */
 
 static void *be_busy(void *unused)
 {

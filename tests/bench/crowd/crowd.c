@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd.c - many processes, each with a session of its own, while a program runs
+ * crowd.c - run a program beside many processes, each with a session of its own
  *
  * Usage: crowd SESSIONS ACTIVE COMMAND [ARGUMENT...].  ACTIVE of the processes run a few short jobs
- * every 10 ms, the others nothing.  COMMAND finds the processes in $CROWD, by commas.  Exit status:
- * COMMAND's own.
+ * every 10 ms; the others do nothing.  $CROWD tells COMMAND the processes, separated by commas.
+ * Exit status: COMMAND's own.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 #define JOBS          16
 #define PAUSE_US      10000
 
-/* ---- one of them ---- */
+/* ---- one process ---- */
 
 static struct quoit_ring *enter(void)
 {
@@ -52,7 +52,7 @@ static int work(struct quoit_ring *ring)
 	}
 }
 
-/* It says by a byte that its session is open; it ends with its parent. */
+/* It writes a byte when its session is open, and ends with its parent. */
 static int live(bool active, int ready)
 {
 	struct quoit_ring *ring;
@@ -68,7 +68,7 @@ static int live(bool active, int ready)
 		pause();
 }
 
-/* ---- all ---- */
+/* ---- all processes ---- */
 
 static bool gather(unsigned sessions, unsigned active, pid_t *list)
 {

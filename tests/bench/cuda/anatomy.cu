@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anatomy.cu - what a GPU that is new to us should tell in two minutes: where the microseconds of a
- * small job are, and which calls of the runtime wait for a kernel that stays
+ * anatomy.cu - find out the facts of a new GPU within two minutes: where the microseconds of a
+ * small job go, and which calls of the runtime wait for a resident kernel
  *
- * Usage: anatomy [SECTION...], all without: info launch ring waits alloc pin gemm.  Prints a JSON
- * object for each fact on a line, at once, so that a section that hangs costs no fact before it.
+ * Usage: anatomy [SECTION...]; default: all of info launch ring waits alloc pin gemm.  It prints a
+ * JSON object for each fact on a line, at once, so that a section that hangs costs no earlier fact.
  * Exit status 77: there is no device.
  */
 #include "anatomy/info.cuh"

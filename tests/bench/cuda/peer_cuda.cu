@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_cuda.cu - quoit-peer-cuda: CUDA and cuBLAS called directly, by nothing of Quoit
+ * peer_cuda.cu - quoit-peer-cuda: call CUDA and cuBLAS directly, without Quoit
  *
- * Usage: quoit-peer-cuda WORK SIZE COUNT.  Prints {"ns": N}, of one of COUNT, on one line; a tenth
- * as many come first.  Exit status 77: there is no device, or no cuBLAS.
+ * Usage: quoit-peer-cuda WORK SIZE COUNT.  Prints {"ns": N} on one line, the time of one of COUNT;
+ * a tenth as many warm up.  Exit status 77: there is no device, or no cuBLAS.
  */
 #include <cublas_v2.h>
 #include <cuda.h>
@@ -45,7 +45,7 @@ static __global__ void add_one(float *y, const float *x)
 		y[threadIdx.x] = x[threadIdx.x] + 1;
 }
 
-static float *memory; /* x, and y behind it */
+static float *memory; /* x, followed by y */
 
 static void launch(void)
 {
@@ -53,7 +53,7 @@ static void launch(void)
 	check(cudaGetLastError(), "launch");
 }
 
-/* The driver's library is there if its runtime has found a device. */
+/* A runtime that has found a device has loaded the driver's library. */
 static CUresult (*write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
 static uint32_t *word;
 static CUdeviceptr word_there;
@@ -73,7 +73,7 @@ static void prepare_word(void)
 	*word = 0;
 }
 
-/* Launch, and a word that the stream writes behind it is seen. */
+/* Launch, and wait for a word that the stream writes behind each launch. */
 static void add(uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
@@ -85,7 +85,7 @@ static void add(uint64_t count)
 	}
 }
 
-/* Launch and synchronise. */
+/* Launch and synchronise each time. */
 static void sync_each(uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static void sync_each(uint64_t count)
 	}
 }
 
-/* As many launches in one stream. */
+/* Launch all of them in one stream. */
 static void chain(uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -136,7 +136,10 @@ static float uniform(uint32_t *state)
 	return (float)((*state >> 8) + 1) * 0x1p-24f;
 }
 
-/* Normal, as those of `quoit bench` are: how fast a device multiplies depends on what numbers. */
+/*
+ * Normal numbers like those of `quoit bench`: a device's speed depends on the values that it
+ * multiplies.
+ */
 static float normal(uint32_t *state)
 {
 	const float radius = sqrtf(-2 * logf(uniform(state)));
@@ -227,7 +230,7 @@ static void copy_out(uint64_t count)
 
 /* ---- main ---- */
 
-/* What a work needs before it is timed; NULL: no such work. */
+/* Prepare a work before it is timed; returns its function; NULL: there is no such work. */
 static void (*prepare(const char *work, uint64_t size))(uint64_t)
 {
 	if (!strcmp(work, "add"))
@@ -255,8 +258,9 @@ int main(int argc, char **argv)
 	if (!count) {
 		const bool help = argc == 2 && !strcmp(argv[1], "--help");
 
-		fprintf(help ? stdout : stderr, "usage: quoit-peer-cuda "
-						"add|sync|chain|gemm|gemm_bf16|in|out SIZE COUNT\n");
+		fprintf(help ? stdout : stderr,
+			"usage: quoit-peer-cuda "
+			"add|sync|chain|gemm|gemm_bf16|in|out SIZE COUNT\n");
 		return help ? 0 : 2;
 	}
 	if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * neighbours.c - how long a small job of one user takes beside what another one does to the reactor
+ * neighbours.c - measure a user's small job while another user burdens the reactor
  *
- * Usage: neighbours [ROUNDS].  Runs $QUOIT_BUILD/quoitd for two users, so root alone can.  In each
- * round every neighbour is tried once, and right before it nobody.  A line for each figure: name,
- * median, least and greatest of ROUNDS (3).
+ * Usage: neighbours [ROUNDS].  It runs $QUOIT_BUILD/quoitd for two users, so only root can run it.
+ * Each round tries every neighbour once, after a measurement without it.  It prints a line for each
+ * figure: name, median, least and greatest of ROUNDS (3).
  *
- *	NAME_alone_us   the median NOP of a user alone: one each half millisecond, sleeping until it
- *	                has ended
+ *	NAME_alone_us   the median NOP of a user alone: one each half millisecond; the client sleeps
+ *	                until it has ended
  *	NAME_us         the same beside the neighbour
  *	NAME/alone      the ratio of the two
- *	NAME_before_us  beside the neighbour before it does what it is named after: one NOP after
- *the other, looking all the time NAME/before     the ratio to that
+ *	NAME_before_us  beside the neighbour before its named action begins; the client polls, one
+ *	                NOP after the other
+ *	NAME/before     the ratio of NAME_us to that
  *
- * The neighbours: ring_N and control_N have N watches of epoll on their end of a ring's or the
- * control socket, and have it rung all the time; ending_N has N sessions, each with minutes of
- *work, that are then ended.
+ * The neighbours: ring_N and control_N set N epoll watches on their end of a ring's or the control
+ * socket, and have it rung all the time; ending_N has N sessions, each with minutes of work, and
+ * ends them.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ static void ping_many(const char *socket, bool spins, double *ret)
 	_exit(0);
 }
 
-/* In us, of Bob's jobs. */
+/* The median of Bob's jobs, in us. */
 static double median_job(const struct daemon *d, bool spins)
 {
 	double *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
@@ -147,7 +148,7 @@ static double median_job(const struct daemon *d, bool spins)
 	return p;
 }
 
-/* ---- Alice: what she does until she is killed ---- */
+/* ---- Alice: her action until she is killed ---- */
 
 static const struct raw_wish small = {.host_bytes = 1u << 20,
 				      .arena_bytes = 4096,
@@ -157,24 +158,25 @@ static const struct raw_wish small = {.host_bytes = 1u << 20,
 
 struct neighbour;
 
-/* Shared with Alice. */
+/* Shared between Alice and the measuring process. */
 struct scene {
-	volatile bool ready; /* she has all that she needs, and waits */
-	volatile bool begun; /* she may begin, and does */
+	volatile bool ready; /* set by Alice: she has all that she needs, and waits */
+	volatile bool begun; /* set for Alice: she may begin */
 };
 
-/* Comes back when it cannot go on, and then before it is ready or after it has begun. */
+/* Returns only on failure: before `ready` is set, or after `begun`. */
 typedef void neighbour_fn(const struct neighbour *n, const char *socket, struct scene *s);
 
 struct neighbour {
 	const char *name;
 	unsigned count;
-	bool spins;  /* the jobs beside it are not waited for asleep */
-	bool before; /* they are compared with those before it begins: it has work of its own */
+	bool spins; /* the jobs beside it are polled for */
+	/* they are compared with jobs before it begins, since it has work of its own */
+	bool before;
 	neighbour_fn *run;
 };
 
-/* As many watches, by few descriptors: each of some epolls watches each of some copies. */
+/* Set this many watches with few descriptors: each of some epolls watches each of some copies. */
 static bool watch(int fd, unsigned count)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
@@ -232,7 +234,7 @@ static void watch_control(const struct neighbour *n, const char *socket, struct 
 	}
 }
 
-/* A sum of 10^12 elements, all of which are one. */
+/* A sum of 10^12 elements, which are all the same one. */
 static bool begin_sum(struct raw_client *c)
 {
 	struct quoit_sqe view = {.opcode = QUOIT_OP_VIEW}, sum = raw_job(QUOIT_OP_SUM, 3, 2, 0);
@@ -242,7 +244,7 @@ static bool begin_sum(struct raw_client *c)
 	view.dim[0] = 1;
 	view.dim[1] = 1024;
 	view.dim[2] = view.dim[3] = 32768;
-	view.stride[0] = 1; /* or all would be 0, which is dense */
+	view.stride[0] = 1; /* all strides 0 would mean dense */
 	sum.arg = QUOIT_AXIS_ALL;
 	return !raw_run(c, raw_vector(1, 1, RAW_ARENA_NOT)) && !raw_run(c, view) &&
 	       !raw_run(c, raw_vector(3, 1, RAW_ARENA_NOT)) &&
@@ -276,7 +278,7 @@ static const struct neighbour neighbours[] = {
 
 #define NEIGHBOURS (sizeof neighbours / sizeof *neighbours)
 
-/* Alice, who is ready. */
+/* Start Alice, and wait until she is ready. */
 static pid_t move_in(const struct neighbour *n, const char *socket, struct scene *s)
 {
 	pid_t pid = fork();
@@ -309,7 +311,7 @@ static void let_others_in(const struct daemon *d)
 	(void)chmod(d->folder, 0755);
 }
 
-/* A quoitd for each, so that no neighbour is known from before. */
+/* A new quoitd for each neighbour, so that it knows none from before. */
 static void start(struct daemon *d)
 {
 	struct configuration configuration;
@@ -351,7 +353,7 @@ static void measure(const struct neighbour *n, struct figures *f, unsigned round
 
 int main(int argc, char **argv)
 {
-	const struct rlimit files = {65536, 65536}; /* quoitd's, too */
+	const struct rlimit files = {65536, 65536}; /* quoitd inherits it */
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
 	static struct figures figures[NEIGHBOURS];
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shares.c - what users get of the cores beside each other, and how long a small job of one takes
+ * shares.c - measure how users divide the cores, and a user's small job beside a flood
  *
- * Usage: shares [ROUNDS].  Runs $QUOIT_BUILD/quoitd for several users, so root alone can.  A line
- * for each figure: name, median, least and greatest of ROUNDS (3).
+ * Usage: shares [ROUNDS].  It runs $QUOIT_BUILD/quoitd for several users, so only root can run it.
+ * It prints a line for each figure: name, median, least and greatest of ROUNDS (3).
  *
- *	NAME_off   how far from 3 times as much who has 3 times the share gets, in %: of core time,
- *	           of time in tiles, or of a soft device's streams
- *	p99_us     99 of 100 NOPs of one user, one a millisecond, sleeping between: idle_, and
- *	           flooded_ by products of 3000^3 of another one with the same share; and their
- *	           ratio
- *	kept       what that flood keeps of its rate
+ *	NAME_off   how far a user with 3 times the share is from getting 3 times as much, in %: of
+ *	           core time, of time in tiles, or of a soft device's streams
+ *	p99_us     99 of 100 NOPs of a user take at most this long; there is one NOP a millisecond,
+ *	           with sleep in between.  idle_: alone; flooded_: beside products of 3000^3 of
+ *	           another user with the same share; and the ratio of the two
+ *	kept       the part of its rate that this flood keeps
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@
 enum { ALICE = 61001, BOB };
 
 #define ROUNDS_MOST 64u
-#define FIRST       5u /* jobs of a session */
+#define FIRST       5u /* jobs of each session */
 #define SETTLE_US   500000
 #define WINDOW_US   4000000
-#define SHARE       300 /* Bob's where shares are measured; Alice has the normal one */
+#define SHARE       300 /* Bob's share in these measurements; Alice has the default */
 #define PINGS       3000u
 #define PERIOD_NS   1000000
 #define LONG_ROWS   3000u
@@ -70,7 +70,7 @@ static void let_others_in(const struct daemon *d)
 	(void)chmod(d->folder, 0755);
 }
 
-/* What they want. */
+/* What the users' jobs need. */
 enum wish {
 	INLINE,
 	TILES,
@@ -102,7 +102,7 @@ static uint64_t sum(const struct daemon *d, unsigned counter, uint64_t first, un
 	return sum;
 }
 
-/* What they have had, ticks. */
+/* Ticks that each user has had. */
 struct had {
 	uint64_t alice, bob;
 };
@@ -115,8 +115,8 @@ struct pair {
 };
 
 /*
- * Of tiles alone where they want tiles: a thousand sessions also take some of the reactor's time,
- * of which there is more than anybody wants then.
+ * For tiles only the time of tiles counts: a thousand sessions also take some of the reactor's
+ * time, of which there is then more than enough for both.
  */
 static struct had look(const struct pair *p)
 {
@@ -139,7 +139,7 @@ static void begin(struct pair *p)
 	start(&p->d, p->wish, SHARE);
 	wish.socket = p->d.socket;
 	must(flood_begin(&p->alice, &wish), "no flood");
-	while (flood_done(&p->alice) < FIRST * p->crowd) /* each has its memory */
+	while (flood_done(&p->alice) < FIRST * p->crowd) /* then each session has its memory */
 		usleep(1000);
 	wish.uid = BOB;
 	wish.sessions = 1;
@@ -153,7 +153,7 @@ static void end(struct pair *p)
 	daemon_stop(&p->d);
 }
 
-/* In % of what it should be. */
+/* The deviation from the right ratio, in %. */
 static double divide(unsigned crowd, enum wish wish)
 {
 	struct pair p = {.crowd = crowd, .wish = wish};
@@ -205,7 +205,7 @@ static double ping(struct quoit_ring *q)
 	return (now() - begun) * 1e6;
 }
 
-/* As Bob; the 99th of 100, in us. */
+/* Runs as Bob; *ret: the 99th percentile, in us. */
 static void ping_many(const char *socket, double *ret)
 {
 	static double took[PINGS];
@@ -246,13 +246,13 @@ static double p99(const struct daemon *d)
 	return p;
 }
 
-/* Jobs of the flood a second, while Bob is there (*ret_p99 is his) or not (NULL). */
+/* Jobs of the flood per second, with Bob (*ret_p99 is his figure) or without (NULL). */
 static double flood_rate(const struct daemon *d, const struct flood *f, double *ret_p99)
 {
 	uint64_t before;
 	double begun;
 
-	/* From the end of one job to that of another: they are long. */
+	/* Count from the end of one job to that of another, since jobs are long. */
 	for (before = flood_done(f); flood_done(f) == before;)
 		usleep(1000);
 	before = flood_done(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.cuh - cuda/kernels/system.cuh, on a host */
+/* system.cuh - cuda/kernels/system.cuh for a host */
 #ifndef QUOIT_CUDA_SYSTEM_CUH
 #define QUOIT_CUDA_SYSTEM_CUH
 
@@ -24,7 +24,7 @@ static inline void system_store(uint32_t *p, uint32_t x, system_order order)
 	__atomic_store_n(p, x, order);
 }
 
-/* Whoever looks at the clock waits for something: the processor may be needed for that. */
+/* A thread that reads the clock waits for something, which may need the processor: so it yields. */
 static inline uint64_t system_now(void)
 {
 	struct timespec now;

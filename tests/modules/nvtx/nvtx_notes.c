@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvtx_notes.c - a profiler that writes down what it is told of NVTX's ranges, a line each, into
- * the file $QUOIT_NVTX_NOTES:
+ * nvtx_notes.c - a false profiler that writes each of NVTX's calls as a line into the file
+ * $QUOIT_NVTX_NOTES:
  *
  *	push quoit add
  *	pop
@@ -9,7 +9,7 @@
  *	end 1
  *	category 17 add
  *
- * NVTX loads it where NVTX_INJECTION64_PATH names it.
+ * NVTX loads it if NVTX_INJECTION64_PATH names it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static uint64_t ranges;
 static char names[65536];
 static size_t names_used;
 
-/* For as long as the process lives; NULL: it has too many. */
+/* Keep a name for as long as the process lives; NULL: there are too many. */
 static char *keep(const char *name)
 {
 	char *kept = names + names_used;
@@ -35,7 +35,7 @@ static char *keep(const char *name)
 	return kept;
 }
 
-/* Handles are whatever we say: names. */
+/* A handle may be any value: here it is the name. */
 static nvtxDomainHandle_t NVTX_API on_domain(const char *name)
 {
 	return (nvtxDomainHandle_t)keep(name);
@@ -86,7 +86,7 @@ static void NVTX_API on_end(nvtxDomainHandle_t domain, nvtxRangeId_t range)
 	fprintf(notes, "end %llu\n", (unsigned long long)range);
 }
 
-/* 1: it will hear of the ranges. */
+/* 1: NVTX shall call it for ranges. */
 int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table_of);
 __attribute__((visibility("default"))) int NVTX_API
 InitializeInjectionNvtx2(NvtxGetExportTableFunc_t table_of)

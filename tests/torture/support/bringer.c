@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bringer.c - a client that brings kernels */
+/* bringer.c - open a client that brings kernels */
 #include "bringer.h"
 
 #include <errno.h>
@@ -62,7 +62,10 @@ static FILE *open_topology(const struct stage *s)
 	return fopen(path, "re");
 }
 
-/* Of the first line that begins so.  0: there is none; -1: nor any other, it is being written. */
+/*
+ * Find the pid in the first line that begins so.  0: there is none; -1: there is no line at all,
+ * the file is being written.
+ */
 static pid_t find_process(const struct stage *s, const char *start)
 {
 	FILE *f = open_topology(s);
@@ -165,8 +168,8 @@ int bringer_launch(struct raw_client *c, uint32_t kernel, uint64_t ns)
 	struct quoit_sqe create = raw_vector(1, 16, RAW_ARENA_NOT);
 
 	create.device = 1;
-	(void)raw_run(c, create);                          /* it may be there, */
-	(void)raw_run(c, raw_job(QUOIT_OP_FILL, 1, 0, 0)); /* with what one before it has left */
+	(void)raw_run(c, create);                          /* it may exist */
+	(void)raw_run(c, raw_job(QUOIT_OP_FILL, 1, 0, 0)); /* with an older one's contents */
 	return raw_run(c, sqe);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callers.c - connections of several users */
+/* callers.c - open connections of several users */
 #include "callers.h"
 
 #include <unistd.h>

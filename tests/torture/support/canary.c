@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* canary.c - a client that compares every bit */
+/* canary.c - run a client that compares every bit */
 #include "canary.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define A_ROUND 8u /* small jobs after a round */
 
 struct canary_words {
-	_Atomic uint32_t rounds; /* begun and ended: odd while one runs */
+	_Atomic uint32_t rounds; /* counts begins and ends: odd while a round runs */
 	_Atomic bool failed;
 	char text[WORDS_IN_TEXT];
 	_Atomic bool timed;
@@ -166,7 +166,8 @@ int canary_start(struct canary *c, const char *socket, uid_t uid)
 
 const char *canary_check(struct canary *c)
 {
-	uint32_t target = (c->words->rounds + 1u) / 2 * 2 + 2; /* the end of the next round */
+	/* the count at the end of the next round */
+	uint32_t target = (c->words->rounds + 1u) / 2 * 2 + 2;
 
 	for (int ms = 0; (int32_t)(c->words->rounds - target) < 0; ms++) {
 		if (c->words->failed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* census.c - counts from /proc */
+/* census.c - count a process's resources by /proc */
 #include "census.h"
 
 #include <dirent.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The canary's tables touch a page more now and then. */
+/* Now and then the canary's tables touch one more page. */
 #define SHARED_SLACK (UINT64_C(64) << 10)
 
 static uint64_t count_descriptors(pid_t pid)
@@ -34,7 +34,7 @@ static FILE *open_proc(pid_t pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* Its own: the kernel keeps those that io_uring made for a few seconds. */
+/* Its own threads: the kernel keeps io_uring's threads for some seconds. */
 static uint64_t count_threads(pid_t pid)
 {
 	char path[300], name[32] = "";

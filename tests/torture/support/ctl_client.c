@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ctl_client.c - control messages of any kind */
+/* ctl_client.c - send control messages of any kind */
 #include "ctl_client.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FDS_MOST    253 /* of one message, says the kernel */
+#define FDS_MOST    253 /* the kernel's limit for one message */
 #define BLOCKS_MOST 2
 #define PATIENCE_MS 60000
 
@@ -94,7 +94,7 @@ int ctl_ask(int socket, const struct quoit_ctl *request, int fd, struct quoit_ct
 {
 	int err = ctl_put(socket, request, sizeof *request, &fd, fd >= 0);
 
-	/* Where it fails because we were told to go, the news is still to be read. */
+	/* If sending fails because the connection has ended, the reason is still to be read. */
 	return err && err != -EPIPE ? err : ctl_get(socket, ret);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fail_attempt.c - which calls are tried, and with which errnos */
+/* fail_attempt.c - choose the calls that are tried, and their errnos */
 #include "fail_attempt.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ void attempt_disarm(void)
 	plan->calls = 0;
 }
 
-/* Every call with each of its errnos, from a first one on; how many have failed. */
+/* Try every call with each of its errnos, from a first one on; returns how many have failed. */
 static uint64_t try_every(struct stage *s, struct attempt a)
 {
 	uint64_t failed = 0;
@@ -66,7 +66,7 @@ static uint64_t try_every(struct stage *s, struct attempt a)
 	return failed;
 }
 
-/* Of each function the first call, and others twice to three times as far as the one before. */
+/* Try the first call of each function, and others two to three times as far as the one before. */
 static uint64_t try_each_function(struct stage *s, struct attempt a)
 {
 	const uint64_t calls = a.calls;
@@ -85,7 +85,7 @@ static uint64_t try_each_function(struct stage *s, struct attempt a)
 	return failed;
 }
 
-/* Calls up to so many apart. */
+/* Try calls that are at most this far apart. */
 static uint64_t try_sample(struct stage *s, struct attempt a)
 {
 	uint64_t failed = 0;
@@ -113,7 +113,9 @@ const char *attempt_text(uint64_t nth, char *text, size_t size)
 	return text;
 }
 
-/* The runtime of a sanitizer takes what stands before it for a mistake, without being told. */
+/*
+ * A sanitizer's runtime aborts if another library comes before it, unless it is told to allow that.
+ */
 void attempt_preload(const struct daemon *d)
 {
 	const char *build = getenv("QUOIT_BUILD"), *options = getenv("ASAN_OPTIONS");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fail_plan.h - which call of quoitd fails: the words between fail_calls.c and its module.
+ * fail_plan.h - choose the call of quoitd that fails: words shared by fail_calls.c and its module.
  *
- * tests/modules/fail_calls.c is preloaded into quoitd and maps the file that the
- * environment calls FAIL_CALLS.  The test changes the plan there at any time.
+ * tests/modules/fail_calls.c is preloaded into quoitd and maps the file that the variable
+ * FAIL_CALLS names.  The test changes the plan there at any time.
  */
 #ifndef TORTURE_FAIL_PLAN_H
 #define TORTURE_FAIL_PLAN_H
@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 /*
- * X(function, how many of its errnos can last, its errnos): those that last come first, and only
- * they are used for calls that fail from now on; the others pass.  All of them are what the kernel
- * or libc can answer there; pidfd_open, futex (a wait) and mlock2 are calls of syscall().
+ * X(function, how many of its errnos can last, its errnos).  Errnos that can last come first, and
+ * only they are used for calls that fail from now on; functions without such errnos pass.  The
+ * kernel or libc can return all of them there.  pidfd_open, futex (a wait) and mlock2 are calls of
+ * syscall().
  */
 #define FAIL_CALLS(X)                                                                              \
 	X(malloc, 1, ENOMEM)                                                                       \
@@ -74,7 +75,7 @@
 enum fail_call { FAIL_CALLS(FAIL_ENUM) FAIL_NR };
 #undef FAIL_ENUM
 
-#define FAIL_ERRNOS 4 /* of a function, at most */
+#define FAIL_ERRNOS 4 /* the most errnos of a function */
 
 #define FAIL_BIT(call) (UINT64_C(1) << (call))
 #define FAIL_ALL       (FAIL_BIT(FAIL_NR) - 1)
@@ -82,12 +83,12 @@ enum fail_call { FAIL_CALLS(FAIL_ENUM) FAIL_NR };
 struct fail_plan {
 	_Atomic uint64_t calls;  /* FAIL_BITs of the functions that count; 0: disarmed */
 	_Atomic uint32_t sticky; /* 1: the Nth and all after it fail */
-	_Atomic uint32_t pick;   /* which of a function's errnos: modulo how many it has */
-	_Atomic uint64_t nth;    /* from 1 */
+	_Atomic uint32_t pick;   /* chooses among a function's errnos: modulo their number */
+	_Atomic uint64_t nth;    /* counted from 1 */
 	_Atomic uint64_t count;  /* calls so far */
 	_Atomic uint64_t failed;
-	_Atomic uint32_t last; /* enum fail_call that failed last */
-	_Atomic int32_t error; /* and the errno */
+	_Atomic uint32_t last; /* enum fail_call of the last failure */
+	_Atomic int32_t error; /* its errno */
 };
 
 _Static_assert(FAIL_NR < 64, "a bit each");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fail_script.c - one session, step by step */
+/* fail_script.c - run one session, step by step */
 #include "fail_script.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int run_each(struct script *p, const struct quoit_sqe *jobs, unsigned cou
 enum { BIG = 300000, SMALL = 100 }; /* elements */
 enum { PAGEABLE = 1, TINY, PINNED, FAR };
 
-/* Jobs that need new pages, tiles, and the first file. */
+/* Run jobs that need new pages, tiles, and the first file. */
 static int run_own_jobs(struct script *p)
 {
 	const struct quoit_sqe jobs[] = {
@@ -78,7 +78,7 @@ static int run_own_jobs(struct script *p)
 	return run_each(p, jobs, sizeof jobs / sizeof jobs[0]);
 }
 
-/* Jobs that executors do. */
+/* Run jobs on executors. */
 static int run_far_jobs(struct script *p)
 {
 	const struct quoit_sqe jobs[] = {
@@ -118,7 +118,7 @@ static int use_session(struct script *p, int file)
 	if (!err)
 		err = call(p, close_ring, -1);
 	if (!err) {
-		p->departure = LEFT; /* once it is read, whether or not the answer comes */
+		p->departure = LEFT; /* once quoitd has read it, even if the answer does not come */
 		err = call(p, leave, -1);
 	}
 	return err;

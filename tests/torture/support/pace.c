@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.c - the canary beside a case, a pair beside it, and the canary beside strangers */
+/* pace.c - compare the canary beside a case, a pair beside it, and the canary beside strangers */
 #include "pace.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #endif
 
 #define SLOWER_BY 2
-#define SECONDS   20 /* by then the canary has done enough small jobs, or never will */
+#define SECONDS   20 /* by then the canary has run enough small jobs, or never will */
 
 void pace_begin(struct pace *p, struct canary *canary, pid_t quoitd)
 {

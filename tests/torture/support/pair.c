@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pair.c - a question, an answer, by futex */
+/* pair.c - ask and answer by futex */
 #include "pair.h"
 
 #include <dirent.h>
@@ -21,9 +21,9 @@
 #include "times.h"
 
 #define REACTOR  "quoit-react-"
-#define A_ROUND  8u      /* questions, as the canary has small jobs after a round */
-#define PAUSE_US 1500u   /* as long as a round and the pause take where nobody disturbs */
-#define SPIN_NS  100000u /* as a reactor that has much to do */
+#define A_ROUND  8u      /* questions per round, as many as the canary's small jobs */
+#define PAUSE_US 1500u   /* about as long as an undisturbed round and its pause take */
+#define SPIN_NS  100000u /* like a reactor that has much to do */
 
 struct pair_words {
 	_Atomic uint32_t asked;
@@ -32,7 +32,7 @@ struct pair_words {
 	struct times times;
 };
 
-/* ---- the two ---- */
+/* ---- the two processes ---- */
 
 static void wake(_Atomic uint32_t *word)
 {
@@ -73,7 +73,7 @@ static void ask(struct pair_words *w)
 
 /* ---- the test's side ---- */
 
-/* The processors of this thread, if it is a reactor. */
+/* If this thread is a reactor, its processors. */
 static bool is_reactor(pid_t process, pid_t thread, cpu_set_t *where)
 {
 	char path[64], name[16] = "";

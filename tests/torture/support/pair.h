@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair.h - two processes that ask and answer as the canary and quoitd do, without quoitd.
+ * pair.h - two processes that ask and answer like the canary and quoitd, but without quoitd.
  *
- * What keeps the canary's small jobs from their time keeps these, too, where it is the machine:
- * busy processors, calls that the kernel does not interrupt, a hypervisor.  Where it is quoitd,
- * only the canary is late.
+ * If the machine delays the canary's small jobs, it delays these, too: busy processors, calls that
+ * the kernel does not interrupt, a hypervisor.  If quoitd delays them, only the canary is late.
  */
 #ifndef TORTURE_PAIR_H
 #define TORTURE_PAIR_H
@@ -19,10 +18,13 @@ struct pair {
 	struct pair_words *words; /* shared with both */
 };
 
-/* The one that answers lives where a reactor of this quoitd does.  -errno. */
+/* The answering process runs on the CPUs of a reactor of this quoitd.  -errno. */
 int pair_start(struct pair *p, pid_t quoitd);
 
-/* Time questions from now on; and within which time 99 of 100 were answered, 0: too few. */
+/*
+ * pair_time_anew: time questions from now on.  The other: the time within which 99 of 100 were
+ * answered; 0: there were too few.
+ */
 void pair_time_anew(struct pair *p);
 uint64_t pair_p99_ns(const struct pair *p);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* raw_client.c - the protocol by hand */
-#ifndef _GNU_SOURCE /* where it is compiled by itself */
+/* raw_client.c - speak the protocol by hand */
+#ifndef _GNU_SOURCE /* if it is compiled by itself */
 #define _GNU_SOURCE
 #endif
 #include "raw_client.h"
@@ -21,7 +21,7 @@
 
 #define FDS_MOST    QUOIT_MAX_RINGS
 #define PATIENCE_MS 30000 /* far longer than a job takes under a sanitizer */
-#define SLICE_MS    20    /* of a sleep, between two looks at the socket */
+#define SLICE_MS    20    /* sleep between two looks at the socket */
 
 static void clear(struct raw_client *c)
 {
@@ -37,13 +37,13 @@ void raw_set_user(uid_t uid)
 	user = uid;
 }
 
-/* Of this thread alone, which libc's function is not: others may be connecting, too. */
+/* For this thread only, unlike libc's function: other threads may be connecting, too. */
 static int set_effective_user(uid_t uid)
 {
 	return syscall(SYS_setresuid, -1, uid, -1) < 0 ? -errno : 0;
 }
 
-/* Who we are at this moment is who quoitd takes us for. */
+/* quoitd sees the effective user of this moment. */
 static int connect_as_user(int fd, const struct sockaddr_un *address)
 {
 	bool other = user && geteuid() == 0;
@@ -54,7 +54,7 @@ static int connect_as_user(int fd, const struct sockaddr_un *address)
 	if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0)
 		err = -errno;
 	if (other && set_effective_user(0) < 0)
-		abort(); /* nothing of what follows would be what it says */
+		abort(); /* all later results would be wrong */
 	return err;
 }
 
@@ -119,7 +119,7 @@ static void put(const struct raw_client *c, const struct quoit_ctl *m, int fd)
 						      .cmsg_len = CMSG_LEN(sizeof fd)};
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&h)), &fd, sizeof fd);
 	}
-	/* Where it fails because we were told to go, the news is still to be read. */
+	/* If sending fails because the connection has ended, the reason is still to be read. */
 	(void)!sendmsg(c->socket, &h, MSG_NOSIGNAL);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenes.c - a system call filter, other users, a file */
+/* scenes.c - set a system call filter, become another user, make a file */
 #include "scenes.h"
 
 #include <errno.h>
@@ -63,13 +63,13 @@ void scene_become(uid_t uid)
 	must(setgroups(0, NULL), "setgroups");
 	must(setresgid(uid, uid, uid), "setresgid");
 	must(setresuid(uid, uid, uid), "setresuid");
-	/* Else our own /proc/self would be closed to us, and hide what is tested. */
+	/* Otherwise we could not read our own /proc/self, which would hide the results. */
 	must(prctl(PR_SET_DUMPABLE, 1), "dumpable");
 }
 
 /*
- * The service, which may lock all that it wants, as by its unit (LimitMEMLOCK=); where root may not
- * raise limits, by the capability.
+ * The service may lock as much as it wants, by its unit (LimitMEMLOCK=); if root may not raise
+ * limits, it gets the capability.
  */
 static void become_locking(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slow_server.c - FUSE by hand: a root, a file, and what is left unanswered */
+/* slow_server.c - serve FUSE by hand: a root, a file, and requests that stay unanswered */
 #include "slow_server.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define FILE_NODE    2u
 #define FILE_BYTES   (1u << 20)
-#define BUFFER_BYTES (1u << 18) /* the kernel wants room for the largest request */
+#define BUFFER_BYTES (1u << 18) /* the kernel requires room for the largest request */
 #define WRITE_BYTES  (1u << 16)
 
 struct slow_words {
@@ -49,7 +49,7 @@ static struct fuse_attr attr_of(uint64_t node)
 				  .nlink = 1};
 }
 
-/* Attributes are good for no time: the kernel asks whenever it is asked. */
+/* Attributes are valid for no time, so that the kernel asks for them each time. */
 static void serve(int fuse, const struct fuse_in_header *in, const void *body)
 {
 	switch (in->opcode) {
@@ -99,7 +99,7 @@ static void serve(int fuse, const struct fuse_in_header *in, const void *body)
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
-		break; /* want no answer */
+		break; /* these need no answer */
 	default:
 		answer(fuse, in, -ENOSYS, NULL, 0);
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stage.c - what must hold after every bad client */
+/* stage.c - check what must hold after every bad client */
 #include "stage.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define PATIENCE_MS  30000
 #define MOST_OPTIONS 8
 
-/* What allocator caches may keep; a sanitizer's own memory is not quoitd's. */
+/* The allocator's caches may keep this; a sanitizer's own memory is not quoitd's. */
 #ifdef QUOIT_SANITIZE
 #define SLACK     UINT64_MAX / 2
 #define SLOWER_BY 10
@@ -41,7 +41,7 @@ static const uint32_t reasons[] = {
 };
 #define REASONS (sizeof reasons / sizeof reasons[0])
 
-/* What END says of a reason that a reactor finds. */
+/* END's words for reasons that a reactor finds. */
 static const struct {
 	const char *word;
 	uint32_t reason;
@@ -157,7 +157,8 @@ static void before_case(struct stage *s, const struct stage_case *c)
 	memset(s->expected, 0, sizeof s->expected);
 	if (!s->totals)
 		return;
-	(void)canary_check(&s->canary); /* after a pause quoitd may have less than it will */
+	/* after a pause quoitd may have fewer resources than later */
+	(void)canary_check(&s->canary);
 	census_take(s->daemon.pid, &s->before);
 	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
 		s->counted[i] = stage_count(s, i);
@@ -249,7 +250,7 @@ void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count,
 	s->skipped += count;
 }
 
-/* What quoitd makes once and keeps must not look like a leak of the first case. */
+/* Let quoitd make its permanent things, which would look like leaks of the first case. */
 static void rehearse(struct stage *s)
 {
 	static const struct raw_wish wish = {.host_bytes = 1u << 20, .sq_entries = 8};
@@ -269,7 +270,7 @@ bool stage_has_users(void)
 	return getuid() == 0;
 }
 
-/* quoitd, where those reach it who shall. */
+/* Start quoitd where its clients can reach it. */
 static int start_daemon(struct stage *s, const struct stage_scene *scene)
 {
 	const char *options[MOST_OPTIONS + 1] = {"--private=no"};
@@ -343,7 +344,7 @@ static uint32_t reason_of(const char *text)
 	return QUOIT_DAEMON_NR;
 }
 
-/* Note how it ended, and that this will have been counted. */
+/* Note how it ended, and expect that to be counted. */
 static uint32_t note_end(struct stage *s, const struct raw_client *c)
 {
 	uint32_t reason = reason_of(c->text);

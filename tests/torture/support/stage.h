@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stage.h - a quoitd, a canary beside it, and what must hold after every bad client.
+ * stage.h - a quoitd, a canary beside it, and checks of what must hold after every bad client.
  *
  * A case misbehaves as a client.  Afterwards, whatever it did: quoitd is the same process;
  * the canary has done its jobs, bit by bit; descriptors, mappings, threads and memory of
@@ -9,8 +9,8 @@
  * the canary must have kept its pace (pace.h); as machines are noisy, a case that seems to have
  * slowed it down is tried once more.
  *
- * As root the scene is a system's: quoitd serves everybody but its own user, cases connect as
- * one user and the canary is another.  Else quoitd is private, and both are who we are.
+ * As root the scene is a system's: quoitd serves all users but its own, cases connect as one user
+ * and the canary as another.  Otherwise quoitd is private, and both are our own user.
  *
  *	stage.c       the scene, the cases, and what must hold after each
  *	stage_main.c  the program around them
@@ -27,19 +27,19 @@
 #include "raw_client.h"
 
 struct stage {
-	uint32_t times;   /* of the long form of every case; 0: the short one */
-	const char *only; /* the case that is played; NULL: all */
+	uint32_t times;   /* factor for the long form of every case; 0: the short form */
+	const char *only; /* the only case to play; NULL: all */
 	struct daemon daemon;
 	struct canary canary;
 	const struct quoit_totals *totals;
 	struct census before;
 	struct pace pace;
-	uint64_t counted[QUOIT_DAEMON_NR]; /* before the case */
+	uint64_t counted[QUOIT_DAEMON_NR]; /* the counters before the case */
 	uint64_t expected[QUOIT_DAEMON_NR];
 	uint64_t random;
 
-	const char *name; /* of the case */
-	const char *skip; /* why it was not tried; NULL: it was */
+	const char *name; /* name of the case */
+	const char *skip; /* why it was skipped; NULL: it was played */
 	bool bad;
 	unsigned passed, failed, skipped;
 };
@@ -57,31 +57,33 @@ struct stage_case {
 struct stage_scene {
 	const char *const *options;
 	daemon_prepare_fn *prepare;
-	uid_t owner; /* it is private, and this user all its clients; 0: as is usual here */
+	uid_t owner; /* quoitd is private, and all clients are this user's; 0: the default */
 };
 
-/* --short, --full or --full=TIMES, and --only=CASE; false: something else, and it was said. */
+/*
+ * Parse --short, --full or --full=TIMES, and --only=CASE; false after a message: another argument.
+ */
 bool stage_init(struct stage *s, int argc, char **argv);
 
 /* Are bad clients and the canary different users? */
 bool stage_has_users(void);
 
-/* Raise the curtain, run the cases, lower it.  A scene that cannot start has failed. */
+/* Start the scene, run the cases, and end the scene.  A scene that cannot start has failed. */
 void stage_play(struct stage *s, const struct stage_scene *scene, const struct stage_case *cases,
 		unsigned count);
 
-/* Cases that need no quoitd. */
+/* Run cases that need no quoitd. */
 void stage_play_alone(struct stage *s, const struct stage_case *cases, unsigned count);
 
-/* Cases that cannot be tried here. */
+/* Skip cases that cannot run here. */
 void stage_skip(struct stage *s, const struct stage_case *cases, unsigned count, const char *why);
 
-/* The last line, and the exit status. */
+/* Print the last line; returns the exit status. */
 int stage_end(const struct stage *s);
 
 /*
- * A program of one scene, NULL: a quoitd with its defaults; or of cases that need none.  Its exit
- * status.
+ * Run a program of one scene; NULL: a quoitd with its defaults; or of cases that need none.
+ * Returns its exit status.
  */
 int stage_main(int argc, char **argv, const struct stage_scene *scene,
 	       const struct stage_case *cases, unsigned count);
@@ -96,34 +98,34 @@ uint32_t stage_times(const struct stage *s, uint32_t few, uint32_t many);
 bool stage_check(struct stage *s, bool good, const char *file, int line, const char *text);
 #define CHECK(s, condition) stage_check(s, condition, __FILE__, __LINE__, #condition)
 
-/* So many more events of this QUOIT_DAEMON_* will have been counted. */
+/* Expect this QUOIT_DAEMON_* counter to rise by `events`. */
 void stage_expect(struct stage *s, uint32_t counter, uint64_t events);
 
-/* Open a client that is allowed to; a failure is noted. */
+/* Open a client that quoitd must accept; a failure is noted. */
 bool stage_open(struct stage *s, struct raw_client *c, const struct raw_wish *wish);
 
 /*
- * The session must end by this reason within a minute: END names it, its counter rises.
+ * The session must end with this reason within a minute: END names it, and its counter rises.
  * Closes the client.
  */
 void stage_await_end(struct stage *s, struct raw_client *c, uint32_t reason);
 
 /*
- * Leave politely (cancelling), or find that we were thrown out: the counter of whatever it
- * was must rise.  Closes the client; QUOIT_DAEMON_CLIENTS_LEFT or the reason.
+ * Leave politely (cancelling), or find that quoitd has ended the session; the matching counter must
+ * rise.  Closes the client; returns QUOIT_DAEMON_CLIENTS_LEFT or the reason.
  */
 uint32_t stage_leave(struct stage *s, struct raw_client *c);
 
-/* Go without a word: CLIENTS_DIED. */
+/* Go without a message: CLIENTS_DIED. */
 void stage_die(struct stage *s, struct raw_client *c);
 
-/* A value of totals now. */
+/* The present value of a counter in the totals. */
 uint64_t stage_count(const struct stage *s, uint32_t counter);
 
-/* The session's counter file, mapped; NULL: it is not there. */
+/* The session's counter file, mapped; NULL: it does not exist. */
 const struct quoit_session_stats *stage_stats(const struct stage *s, const struct raw_client *c);
 
-/* Repeatable noise below a bound. */
+/* Repeatable random numbers below a bound. */
 uint32_t stage_random(struct stage *s, uint32_t below);
 
 #endif

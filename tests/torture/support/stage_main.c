@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* stage_main.c - a program of cases: in which form, and what came of it */
+/* stage_main.c - a program of cases: its options, and its summary */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stage.h"
 
-/* False: it is none. */
+/* False: the word is not an option. */
 static bool take_option(struct stage *s, const char *option)
 {
 	char *end = "";

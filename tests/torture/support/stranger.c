@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stranger.c - processes that work for a part of the time */
+/* stranger.c - run processes that work for a part of the time */
 #include "stranger.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "times.h"
 
-#define PERIOD_NS UINT64_C(10000000) /* each works for a part of it */
+#define PERIOD_NS UINT64_C(10000000) /* each works for a part of this */
 
 static uint64_t used_by(int who)
 {
@@ -42,7 +42,8 @@ static void work(uint64_t busy_ns)
 
 void strangers_start(struct strangers *s, double processors)
 {
-	unsigned count = (unsigned)processors + 2; /* it was not one thread for all of the time */
+	/* one more, since the case was not one thread working all the time */
+	unsigned count = (unsigned)processors + 2;
 
 	s->count = count < STRANGERS_MOST ? count : STRANGERS_MOST;
 	fflush(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stranger.h - a load that leaves quoitd alone */
+/* stranger.h - make load that leaves quoitd alone */
 #ifndef TORTURE_STRANGER_H
 #define TORTURE_STRANGER_H
 
@@ -13,11 +13,13 @@ struct strangers {
 	unsigned count;
 };
 
-/* Processor time of this process and of its children that have ended: not the canary's or quoitd's.
+/*
+ * Processor time of this process and of its children that have ended, without the canary's and
+ * quoitd's.
  */
 uint64_t strangers_used_ns(void);
 
-/* Keep so many processors busy, by one process more than that takes. */
+/* Keep this many processors busy, with one process more than necessary. */
 void strangers_start(struct strangers *s, double processors);
 void strangers_stop(struct strangers *s);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* times.c - counts by logarithm */
+/* times.c - count times by their logarithm */
 #include "times.h"
 
 #include <time.h>
 
 #define PARTS  TIMES_PARTS
-#define ENOUGH 1000u /* to say what 99 of 100 are */
+#define ENOUGH 1000u /* fewer do not tell what 99 of 100 took */
 
 uint64_t times_now_ns(void)
 {
@@ -15,7 +15,7 @@ uint64_t times_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The number of the part, and where it ends. */
+/* The number of a part, and where it ends. */
 static unsigned part_of(uint64_t ns)
 {
 	unsigned power = 63u - (unsigned)__builtin_clzll(ns | PARTS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* times.h - how long things took, in memory that two processes share: one adds, one asks */
+/* times.h - count times in memory that two processes share: one adds, the other asks */
 #ifndef TORTURE_TIMES_H
 #define TORTURE_TIMES_H
 
 #include <stdint.h>
 
-/* For each power of two of nanoseconds, so many parts of it. */
+/* Parts for each power of two of nanoseconds. */
 #define TIMES_PARTS 16u
 #define TIMES_ALL   (40 * TIMES_PARTS)
 
@@ -18,7 +18,7 @@ uint64_t times_now_ns(void); /* CLOCK_MONOTONIC */
 void times_clear(struct times *t);
 void times_add(struct times *t, uint64_t ns);
 
-/* Within which time 99 of 100 were done; 0: there were fewer than 1,000. */
+/* The time within which 99 of 100 were done; 0: there were fewer than 1,000. */
 uint64_t times_p99_ns(const struct times *t);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# activation.sh - the first client, who may be one, and what they see
+# activation.sh - test the first client, who may be a client, and what clients see
 
 first_client_starts() {
 	fresh
@@ -10,7 +10,7 @@ first_client_starts() {
 	is "$(stat -c %u /proc/self/../"$(property MainPID)")" id -u quoit
 }
 
-# systemctl start returns when READY=1 has come, and from then on clients are served.
+# systemctl start returns after READY=1, and from then on quoitd serves clients.
 active_when_ready() {
 	fresh
 	is notify property Type

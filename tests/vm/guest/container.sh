@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# container.sh - the tests that need no machine of their own, in their order
+# container.sh - run the tests that need no machine of their own, in their order
 . guest/activation.sh
 . guest/lifecycle.sh
 . guest/journal.sh

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# journal.sh - what others hear of quoitd: the journal, the exporter; and a user's own quoitd
+# journal.sh - test quoitd's reports: the journal, the exporter; and a user's own quoitd
 
-# By the fields of a client's lines, of which others have none.
+# By the fields of lines about a client, which other lines do not have.
 fields_are_there() {
 	running 'uid-connections = 1'
 	pid=$(property MainPID)
@@ -22,7 +22,7 @@ fields_are_there() {
 	fails says 'listening on' journalctl --quiet --no-pager --after-cursor="$cursor" --output=json _PID="$pid" QUOIT_UID=1001
 }
 
-# Ten lines a second of a user; and journald, which cuts at ten thousand, has cut nothing.
+# A user gets ten lines a second; journald, which cuts at ten thousand, has cut nothing.
 flood_is_cut() {
 	running
 	as alice /payload/client flood 3
@@ -32,7 +32,7 @@ flood_is_cut() {
 	fails in_journal Suppressed
 }
 
-# The page of the exporter, by what every system has.
+# Fetch the exporter's page with tools that every system has.
 scrape() {
 	bash -c 'exec 3<>/dev/tcp/127.0.0.1/19684 && printf "GET /metrics HTTP/1.0\r\n\r\n" >&3 && cat <&3'
 }
@@ -49,7 +49,8 @@ exporter_answers() {
 	systemctl stop quoit-exporter.service
 }
 
-# Of a user who stays without being logged in; there is no quoitd of the system then, which would be found first.
+# The quoitd of a user who stays without being logged in.  The system's quoitd is stopped, since it
+# would be found first.
 user_unit() {
 	fresh
 	systemctl stop quoitd.socket

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# library.sh - what the tests in the guest are written with
+# library.sh - functions for the tests in the guest
 #
-# A test is a function whose every command must succeed; where one does not, the test's trace and the
-# journal since its start are reported.  Waiting is for a condition, with a limit that only failures reach.
+# A test is a function whose every command must succeed.  If one does not, the test's trace and the
+# journal since its start are reported.  Tests wait for conditions, with limits that only failures
+# reach.
 work=/run/quoit-tests
 etc=/usr/local/etc/quoit
 drop=$etc/quoitd.conf.d/test.conf
 unit_drop=/run/systemd/system/quoitd.service.d/test.conf
 
-# In a container LimitMEMLOCK= has no effect, and with the hard limit that there is quoitd does not serve several users.
+# In a container LimitMEMLOCK= has no effect, and with the container's hard limit quoitd does not
+# serve several users.
 caps=0000000000000000
 if systemd-detect-virt --quiet --container; then
 	caps=0000000000004000
@@ -23,7 +25,7 @@ report() { # TEXT
 	printf '%s\n' "$1" >&3
 }
 
-# Uptime in hundredths of a second: the clock may be set by a test.
+# Uptime in hundredths of a second, since a test may set the clock.
 ticks() {
 	read -r up rest </proc/uptime
 	echo "${up%.*}${up#*.}"
@@ -60,7 +62,7 @@ skip() { # WHY
 	exit 77
 }
 
-# exec: instead of a shell, so that its process is the command's.
+# exec: the command replaces the shell, so that the process is the command's.
 exec=
 as() { # USER COMMAND...
 	user=$1
@@ -120,7 +122,7 @@ in_journal() { # WORDS
 	says "$1" journal
 }
 
-# A task that goes on, once it has said so by as many bytes: its output is in $work/NAME.
+# Start a task that keeps running, and wait until it has written BYTES bytes to $work/NAME.
 begin() { # NAME BYTES USER TASK [ARGUMENT]
 	begun=$1
 	bytes=$2
@@ -141,7 +143,7 @@ is_ready() { # NAME BYTES
 	}
 }
 
-# Its end, and its exit status.
+# Wait for its end; returns its exit status.
 finish() { # NAME
 	task=0
 	wait "$(cat "$work/$1.pid")" || task=$?
@@ -149,7 +151,7 @@ finish() { # NAME
 	return $task
 }
 
-# For work: a little more, and then its end.
+# For work: let it go on for a little, and then end.
 enough() { # NAME
 	kill -TERM "$(cat "$work/$1.pid")"
 	finish "$1"
@@ -160,7 +162,7 @@ quit() { # NAME
 	wait "$(cat "$work/$1.pid")" || true
 }
 
-# Options of quoitd for this test, and lines for its unit.
+# Set options of quoitd for this test, and lines of its unit.
 configure() { # LINE...
 	mkdir -p "${drop%/*}"
 	printf '%s\n' "$@" >$drop
@@ -187,7 +189,7 @@ fresh() {
 	systemctl start quoitd.socket
 }
 
-# And quoitd running, with these options.
+# The same, but with quoitd running, with these options.
 running() { # [LINE...]
 	fresh
 	configure "$@"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# lifecycle.sh - reload, restart, stop, and what happens when quoitd dies
+# lifecycle.sh - test reload, restart, stop, and the death of quoitd
 
-# `quoit config` says what is in force.
+# Does `quoit config` show this option in force?
 in_force() { # OPTION
 	quoit config | awk -v option="$1" '$1 == option { print $2 }'
 }
@@ -33,7 +33,8 @@ reload_broken() {
 	quit here
 }
 
-# The documented outcome: -ECONNRESET for who was connected; who connects while quoitd is away waits for it.
+# Connected clients get -ECONNRESET, as documented; a client that connects while quoitd is away
+# waits for it.
 restart_under_clients() {
 	running
 	first=$(property MainPID)
@@ -46,7 +47,7 @@ restart_under_clients() {
 	fails is "$first" property MainPID
 }
 
-# 100 products of some 50 ms and more, one after the other: some are done, none is lost without a word.
+# 100 products of some 50 ms and more in a row: some are done, and none is lost without an error.
 stop_drains() {
 	running 'drain-ms = 1000'
 	begin a 1 alice queue 500
@@ -80,7 +81,7 @@ killed_is_restarted() {
 	is '1000 x 2 x 2 = 4000' as bob /payload/hello
 }
 
-# The client is as with a killed one; quoitd says who was stuck.
+# For the client it is as if quoitd was killed; quoitd says which thread was stuck.
 watchdog_restarts() {
 	fresh
 	with_unit WatchdogSec=2
@@ -104,8 +105,8 @@ crowd_comes_back() {
 	finish a
 }
 
-# A start that fails for a passing reason is repeated, five times a minute; then the socket is down, too,
-# and says so until an administrator has looked.
+# A start that fails for a temporary reason is repeated, five times a minute.  Then the socket is
+# down, too, and says so until an administrator acts.
 start_limit() {
 	fresh
 	with_unit 'ExecStart=' 'ExecStart=/bin/false' 'RestartSec=50ms'

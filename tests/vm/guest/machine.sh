@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# machine.sh - the tests that need a machine of their own: its cgroups, nodes, CPUs and clock
+# machine.sh - run the tests that need a machine of their own: its cgroups, nodes, CPUs and clock
 #
 # It has CPU 0 on node 0, and CPU 1 on node 1.
 . guest/activation.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# memory.sh - what happens where the service may have no more memory
+# memory.sh - test what happens when the service may not have more memory
 
 small() { # LINE...: a service that may have 128 MiB
 	fresh
@@ -20,8 +20,9 @@ nobody_was_killed() {
 	is 0 property NRestarts
 }
 
-# Case 43 of the threat model.  However much quoitd.conf promises, it is not more than the cgroup has: who
-# wants what is beyond gets an error, with every page of the other leases touched, by quoitd.
+# Case 43 of the threat model.  Whatever quoitd.conf promises, quoitd promises no more than the
+# cgroup has: a client that wants more gets an error, while quoitd has touched every page of the
+# other leases.
 leases_are_used() {
 	small 'memory = 1G' 'uid-memory = 1G'
 	begin a 1 alice fill 41943040
@@ -38,7 +39,7 @@ leases_are_used() {
 	quit b
 }
 
-# Case 32.  The kernel ends the process that has no leases, although it has not nearly as much.
+# Case 32.  The kernel ends the process without leases, although others have far more memory.
 module_leaks() {
 	small 'module = /payload/sample.so' 'memory = 1G' 'uid-memory = 1G'
 	begin a 1 alice fill 41943040
@@ -52,8 +53,8 @@ module_leaks() {
 	quit b
 }
 
-# Pages of an arena go to a swap and are charged to a group that is full and has no process: as root, and with a quoitd of
-# its own.
+# Pages of an arena go to a swap, and are charged to a cgroup that is full and has no process; as
+# root, and with a private quoitd.
 pages_in_a_swap() {
 	fresh
 	systemctl stop quoitd.socket

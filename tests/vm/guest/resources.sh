@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# resources.sh - what the machine gives to quoitd, and takes away
+# resources.sh - test how quoitd uses memory and CPUs that the machine gives and takes away
 cgroup=/sys/fs/cgroup/system.slice/quoitd.service
 
 both_nodes() {
@@ -17,7 +17,7 @@ nodes_of() { # PROCESS: of its session, and where its client ran
 	quoit ps --no-headers -o node,clinode -p "$1" | tee /dev/stderr | xargs
 }
 
-# The unit hides clients' processes from quoitd, which has them tell where they run.
+# The unit hides clients' processes from quoitd, so clients tell it where they run.
 near_its_client() {
 	running
 	is invisible property ProtectProc
@@ -98,7 +98,7 @@ cpu_switched_off() {
 	await 60 in_journal 'CPUs again'
 }
 
-# What both sides have mapped stays where quoitd has asked for it.
+# Memory that both sides have mapped stays where quoitd has placed it.
 arena_stays() {
 	running
 	as alice /payload/client move 0
@@ -107,7 +107,7 @@ arena_stays() {
 	is 0 property NRestarts
 }
 
-# To memory, for longer than their jobs may take and the watchdog lets pass.  The counter of this machine's
+# Suspend to memory, for longer than jobs and the watchdog allow.  The counter of this machine's
 # processors goes on.
 suspended() {
 	running
@@ -130,7 +130,7 @@ suspended() {
 	quit a
 }
 
-# One that sleeps, and one that works; quoitd looks at its clock once a second and more often.
+# One client sleeps, and one works; quoitd looks at its clock at least once a second.
 clock_jumps() {
 	running
 	begin a 1 alice stay

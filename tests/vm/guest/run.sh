@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh - in the guest: install what the payload brings, as a package would, and run the tests one after another
+# run.sh - in the guest: install the payload's files, as a package would, and run the tests one by
+# one
 #
-# Each is a line "ok NAME", "not ok NAME WHY" or "skipped NAME: WHY" of the report, which ends with "END".
+# Each gives a line of the report: "ok NAME", "not ok NAME WHY" or "skipped NAME: WHY".  The report
+# ends with "END".
 cd /payload || exit 1
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin LC_ALL=C
 exec </dev/null
@@ -19,7 +21,7 @@ await 60 sh -c 'systemctl is-system-running | grep -v starting'
 install_tree() {
 	cp -a tree/. /
 	ldconfig
-	# Ordinary users, of whom eve may not use quoitd.
+	# Ordinary users; eve may not use quoitd.
 	cat >/etc/sysusers.d/quoit-tests.conf <<-USERS
 		u alice 1001 - /home/alice /bin/sh
 		u bob 1002 - /home/bob /bin/sh

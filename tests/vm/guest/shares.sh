@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# shares.sh - what users get beside each other, and see of each other
+# shares.sh - test what users get beside each other, and see of each other
 
-# "USER JOBS" of each; sessions of one are summed up.
+# Print "USER JOBS" for each user, summed up over sessions.
 jobs_of_users() {
 	quoit ps -o user,done --no-headers | awk '{ jobs[$1] += $2 } END { for (u in jobs) print u, jobs[u] }' | sort
 }
 
-# Of what was done in two seconds, each has had what its share says, within a tenth: neighbours on this machine
-# take cores away in the midst, and whoever awaits it tries again.
+# In two seconds each user gets the part that its share allows, within a tenth.  Other programs on
+# this machine take cores away meanwhile, so callers try again.
 divided() { # "USER SHARE"...
 	jobs_of_users >$work/before
 	sleep 2

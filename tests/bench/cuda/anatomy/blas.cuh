@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blas.cuh - cuBLAS, loaded as Quoit loads it */
+/* blas.cuh - load cuBLAS as Quoit loads it */
 #ifndef ANATOMY_BLAS_CUH
 #define ANATOMY_BLAS_CUH
 

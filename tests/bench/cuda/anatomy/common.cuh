@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* common.cuh - what all sections use: time, JSON lines, streams, one word of host memory */
+/* common.cuh - shared by all sections: time, JSON lines, streams, one word of host memory */
 #ifndef ANATOMY_COMMON_CUH
 #define ANATOMY_COMMON_CUH
 

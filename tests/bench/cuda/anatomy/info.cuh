@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.cuh - what the device is, and what its timer costs */
+/* info.cuh - describe the device, and measure the cost of its timer */
 #ifndef ANATOMY_INFO_CUH
 #define ANATOMY_INFO_CUH
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cuh - launches, words that streams write, events, graphs, many jobs in one launch */
+/*
+ * launch.cuh - measure launches, words that streams write, events, graphs, and many jobs in one
+ * launch
+ */
 #ifndef ANATOMY_LAUNCH_CUH
 #define ANATOMY_LAUNCH_CUH
 
@@ -24,13 +27,13 @@ struct batch {
 	uint32_t pad[7000];
 };
 __global__ void add_many(const __grid_constant__ batch b)
-{ // independent: a block each
+{ // independent jobs: one block for each
 	for (uint32_t i = blockIdx.x; i < b.n; i += gridDim.x)
 		if (threadIdx.x < 2)
 			((float *)b.y[i])[threadIdx.x] = ((const float *)b.x[i])[threadIdx.x] + 1;
 }
 __global__ void add_chain(const __grid_constant__ batch b)
-{ // dependent: one block, one after the other
+{ // dependent jobs: one block does them one after the other
 	for (uint32_t i = 0; i < b.n; i++) {
 		if (threadIdx.x < 2)
 			((float *)b.y[i])[threadIdx.x] =
@@ -150,7 +153,7 @@ static void launch(void)
 		for (int i = 0; i < m; i++)
 			add_chain<<<1, 256, 0, s>>>(b);
 	});
-	std::vector<double> v; // how many launches are taken before the caller is made to wait
+	std::vector<double> v; // how many launches are accepted before a launch has to wait
 	cudaStream_t t;
 	CK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.cuh - pools that grow and shrink, host memory that is registered, and copies */
+/* memory.cuh - measure pools that grow and shrink, registration of host memory, and copies */
 #ifndef ANATOMY_MEMORY_CUH
 #define ANATOMY_MEMORY_CUH
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* products.cuh - bfloat16 products of cuBLAS: of which numbers, and beside a kernel that stays */
+/*
+ * products.cuh - measure bfloat16 products of cuBLAS with different numbers, and beside a resident
+ * kernel
+ */
 #ifndef ANATOMY_PRODUCTS_CUH
 #define ANATOMY_PRODUCTS_CUH
 

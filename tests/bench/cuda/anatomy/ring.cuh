@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.cuh - the round trip through a ring to one block that stays */
+/* ring.cuh - measure the round trip through a ring to one resident block */
 #ifndef ANATOMY_RING_CUH
 #define ANATOMY_RING_CUH
 

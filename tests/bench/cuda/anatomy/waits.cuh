@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waits.cuh - which calls wait for a kernel that stays; it stays for 300 ms */
+/* waits.cuh - find the calls that wait for a resident kernel, which stays for 300 ms */
 #ifndef ANATOMY_WAITS_CUH
 #define ANATOMY_WAITS_CUH
 
