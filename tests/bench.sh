@@ -3,10 +3,10 @@
 # bench.sh BUILD [ROUNDS] - run every benchmark RUNS times (three) and print the speed table
 #
 # It prints a line for each goal: name, goal, a value of each run, verdict: met by all, or missed.
-# BUILD/bench.md has the same as a table for docs/performance.md.  A value is a median of ROUNDS (each benchmark's own number by default), or the ratio of two,
-# measured in turn.  The machine's speed may change for seconds or minutes (docs/performance.md), so
-# short benchmarks are repeated after each other step, and long ones are run in parts.  The value of
-# a run is the median of its parts.
+# BUILD/bench.md has the same as a table for docs/performance.md.  A value is a median of ROUNDS (each
+# benchmark's own number by default), or the ratio of two, measured in turn.  The machine's speed may
+# change for seconds or minutes (docs/performance.md), so short benchmarks are repeated after each
+# other step, and long ones are run in parts.  The value of a run is the median of its parts.
 #
 # A missed goal is printed, and is not an error: machines differ.  The exit status is 1 only if a
 # benchmark breaks.

@@ -379,7 +379,7 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 
 	cr_assert_eq(quoit_push(c.q, quoit_fill(a, 1.0)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(b, 1.0)), 0);
-	cr_assert_eq(quoit_push(c.q, quoit_gemm(product, a, b, 1.0, 0.0, 0)), 0);
+	cr_assert_eq(quoit_push(c.q, quoit_gemm(product, a, b, 0, 1.0, 0.0)), 0);
 	job = start(quoit_copy(b, product));
 	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), -QUOIT_EPOISON);
 	/* of another shape, so it is refused itself */
