@@ -234,17 +234,22 @@ static bool run_one(struct worker *me)
 	struct choice c;
 	uint64_t claim;
 
-	if (!choose(me, &c))
+	if (!choose(me, &c)) {
+		worker_learn_rest(me, false);
 		return end_share(me); /* after this there may be more to claim */
+	}
 	if (me->share.work != c.work &&
 	    worker_wanted_turn(me, c.work, c.reactor) != worker_turn(me)) {
 		end_share(me);
+		worker_learn_rest(me, true);
+		/* Behind this the other thread may change everything in `me`. */
 		worker_pass_turn(me);
 		return true;
 	}
 	/* One counter holds both the number of tiles and the next one, so a claim on a slot that
 	 * was filled anew in between is a valid claim on the new work. */
 	claim = atomic_fetch_add_explicit(&c.work->claim, 1, memory_order_acq_rel);
+	worker_learn_rest(me, (uint32_t)claim < claim >> 32);
 	if ((uint32_t)claim < claim >> 32) {
 		if (me->share.work != c.work) {
 			end_share(me);
@@ -302,15 +307,12 @@ void *worker_run(void *arg)
 	(void)pthread_getcpuclockid(pthread_self(), &thread->clock);
 	while (!worker_is_over(me, which)) {
 		uint32_t seen;
-		bool found;
 
 		if (!worker_has_turn(me, which))
 			continue;
 		__atomic_store_n(&me->looks, me->looks + 1, __ATOMIC_RELAXED);
 		seen = atomic_load(&w->bell);
-		found = run_one(me);
-		worker_learn_rest(me, found);
-		if (found || worker_spin(me, seen))
+		if (run_one(me) || worker_spin(me, seen))
 			continue;
 		atomic_fetch_add(&w->sleepers, 1);
 		seen = atomic_load(&w->bell);
