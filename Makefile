@@ -2,8 +2,8 @@
 # Makefile - build, check, demo, install.  `make help` lists the targets.
 #
 # Variables: CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, V=1 (show commands), B (build
-# folder), SAN (a -fsanitize= list; give it a B of its own), DEBUG=1 (in build/debug: assertions on,
-# little optimized, quickly linked), WERROR=1 (a warning ends the build, as in all checks).
+# folder), SAN (a -fsanitize= list; give it a B of its own), DEBUG=1 (in build/debug: little optimized,
+# quickly linked), WERROR=1 (a warning ends the build, as in all checks).
 
 VERSION := 0.1.0
 SOVERSION := 0
