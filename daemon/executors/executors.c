@@ -137,7 +137,10 @@ static void *run(void *arg)
 	while (!atomic_load(&e->stop)) {
 		atomic_fetch_add_explicit(&e->looks, 1, memory_order_relaxed);
 		wait_for_news(e);
-		if (step_all(e) | atomic_exchange(&e->tell, false)) {
+		bool stepped = step_all(e);
+		bool asked = atomic_exchange(&e->tell, false);
+
+		if (stepped || asked) {
 			introduce_all(e);
 			count_all(e);
 			e->config.changed(e->config.arg, e);
