@@ -81,13 +81,14 @@ isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 
 lib_src := $(wildcard libclient/*.c)
 lib_obj := $(lib_src:%.c=$(B)/%.o)
-daemon_folders := host session memory reactor workers io executors control
+# In the order in which they include each other (tests/lint.sh): each only what stands before it.
+daemon_folders := base store fair config machine session observe memory job backend/cpu backend/file backend/executor processes reactor control
 daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c $(daemon_folders:%=daemon/%/*.c))) $(ops_once)
 daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 	$(foreach isa,$(isas),$(ops_each:%.c=$(B)/%.$(isa).o))
-exec_src := $(wildcard daemon/exec/*.c)
+exec_src := $(wildcard daemon/quoit-exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
-soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/exec/soft/*.c))
+soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/quoit-exec/soft/*.c))
 tool_folders := doctor exporter top trace
 tool_src := $(wildcard tools/*.c $(tool_folders:%=tools/%/*.c))
 tool_obj := $(tool_src:%.c=$(B)/%.o)
@@ -143,7 +144,7 @@ $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote te
 	-iquote tests/torture/support -iquote tools
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
 # Notes name these words in assembler, where the linker would not find what it has inlined.
-$(B)/daemon/reactor/probes.o: late += -fno-lto
+$(B)/daemon/job/probes.o: late += -fno-lto
 
 define compile
 	@mkdir -p $(@D)
@@ -180,9 +181,9 @@ $(B)/quoitd: $(B)/daemon/main.o $(B)/daemon.a
 	$(call link,$(lto) $(CFLAGS) $(daemon_libs))
 $(B)/soft.a: $(soft_obj)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(B)/exec.a: $(filter-out $(B)/daemon/exec/main.o,$(exec_obj))
+$(B)/exec.a: $(filter-out $(B)/daemon/quoit-exec/main.o,$(exec_obj))
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(B)/quoit-exec: $(B)/daemon/exec/main.o $(B)/exec.a $(soft_obj) $(B)/daemon.a
+$(B)/quoit-exec: $(B)/daemon/quoit-exec/main.o $(B)/exec.a $(soft_obj) $(B)/daemon.a
 	$(call link,-lnuma -ldl -lm)
 $(B)/tools.a: $(filter-out $(B)/tools/quoit.o,$(tool_obj))
 	$(Q)rm -f $@ && ar rcs $@ $^

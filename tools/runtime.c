@@ -43,7 +43,7 @@ int runtime_open_directory(const char *socket)
 int runtime_show(const char *command, const char *given, runtime_show_fn *show, void *arg)
 {
 	char socket[QUOIT_SOCKET_BYTES];
-	int status = quoit_socket_path(given, false, socket), directory;
+	int status = quoit_socket_path(given, false, socket), directory = -1;
 
 	if (!status)
 		status = directory = runtime_open_directory(socket);

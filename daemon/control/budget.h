@@ -8,7 +8,7 @@
 #ifndef QUOITD_BUDGET_H
 #define QUOITD_BUDGET_H
 
-#include "host/config.h"
+#include "config/config.h"
 
 struct budget;
 

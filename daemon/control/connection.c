@@ -12,13 +12,13 @@
 #include "connection_kernels.h"
 #include "connection_memory.h"
 #include "drain.h"
-#include "host/ctl_io.h"
-#include "host/dear.h"
-#include "host/log.h"
+#include "base/ctl_io.h"
+#include "base/dear.h"
+#include "base/log.h"
 #include "recorder.h"
 #include "rests.h"
-#include "session/legs.h"
-#include "session/session_stats.h"
+#include "observe/legs.h"
+#include "observe/session_stats.h"
 
 /* ---- replies ---- */
 

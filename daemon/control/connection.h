@@ -13,7 +13,7 @@
 #include <quoit/ctl.h>
 
 #include "control.h"
-#include "session/errands.h"
+#include "session/blocking_pool.h"
 #include "session/kernels.h"
 
 enum connection_state {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/affinity.h"
-#include "host/features.h"
-#include "host/log.h"
+#include "base/affinity.h"
+#include "machine/features.h"
+#include "base/log.h"
 
 /* ---- errands ---- */
 

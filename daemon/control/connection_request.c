@@ -11,9 +11,9 @@
 #include <quoit/file_system.h>
 
 #include "hello.h"
-#include "host/log.h"
+#include "base/log.h"
 #include "recorder.h"
-#include "reactor/optable.h"
+#include "ops/optable.h"
 #include "shares.h"
 
 /* ---- requests that are answered here ---- */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "charge.h"
-#include "host/process_limits.h"
+#include "base/process_limits.h"
 
 /* ---- what is asked for ---- */
 

@@ -13,9 +13,9 @@
 
 #include "connection.h"
 #include "drain.h"
-#include "host/ctl_io.h"
-#include "host/dear.h"
-#include "host/log.h"
+#include "base/ctl_io.h"
+#include "base/dear.h"
+#include "base/log.h"
 #include "listener.h"
 #include "peer.h"
 #include "recorder.h"
@@ -379,7 +379,7 @@ static int watch_signals(struct control *c)
 	return c->signals < 0 ? -errno : 0;
 }
 
-/* machine_check.c has checked the list before. */
+/* config_check.c has checked the list before. */
 static int make_errands(struct control *c)
 {
 	struct file_systems writable;

@@ -10,12 +10,12 @@
 #define QUOITD_CONTROL_H
 
 #include "budget.h"
-#include "executors/device_places.h"
-#include "executors/executors.h"
-#include "host/config.h"
-#include "host/features.h"
-#include "host/placement.h"
-#include "host/totals.h"
+#include "backend/executor/device_places.h"
+#include "processes/executors.h"
+#include "config/config.h"
+#include "machine/features.h"
+#include "machine/placement.h"
+#include "observe/totals.h"
 #include "reactor/reactor.h"
 #include "names.h"
 #include "reload.h"

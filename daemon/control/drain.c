@@ -4,7 +4,7 @@
 
 #include <sys/epoll.h>
 
-#include "host/log.h"
+#include "base/log.h"
 
 static const char ending[] = "quoitd is ending";
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "charge.h"
-#include "host/log.h"
-#include "host/process_limits.h"
-#include "host/stick.h"
-#include "host/tsc.h"
+#include "base/log.h"
+#include "base/process_limits.h"
+#include "base/hang_injection.h"
+#include "base/tsc.h"
 #include "memory/bind.h"
-#include "reactor/optable.h"
+#include "ops/optable.h"
 #include "recorder.h"
-#include "session/legs.h"
-#include "session/session_stats.h"
+#include "observe/legs.h"
+#include "observe/session_stats.h"
 
 #define DEFAULT_TENSORS 16384u
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "connection.h"
-#include "host/ctl_io.h"
-#include "host/directory_lock.h"
-#include "host/log.h"
+#include "base/ctl_io.h"
+#include "base/directory_lock.h"
+#include "base/log.h"
 #include "peer.h"
 #include "rests.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "host/log.h"
-#include "host/text_file.h"
+#include "base/log.h"
+#include "base/text_file.h"
 #include "shares.h"
 
 #define EVERY_NS UINT64_C(30000000000)

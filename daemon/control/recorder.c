@@ -8,10 +8,10 @@
 
 #include "charge.h"
 #include "connection_private.h"
-#include "host/dear.h"
-#include "host/log.h"
+#include "base/dear.h"
+#include "base/log.h"
 #include "rests.h"
-#include "session/trace.h"
+#include "observe/trace.h"
 
 enum lent_state {
 	LENT,

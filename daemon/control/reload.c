@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "host/log.h"
-#include "host/memory_limit.h"
-#include "host/text_file.h"
-#include "machine_check.h"
+#include "base/log.h"
+#include "machine/memory_limit.h"
+#include "base/text_file.h"
+#include "config_check.h"
 #include "names.h"
 #include "service.h"
 #include "shares.h"
-#include "session/session_file.h"
+#include "observe/session_file.h"
 
 /* The thread owns it until it is done, then the control thread. */
 struct reading_again {

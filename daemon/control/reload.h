@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "host/config.h"
+#include "config/config.h"
 
 struct control;
 struct reading_again;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-#include "host/dear.h"
+#include "base/dear.h"
 
 /*
  * While a user's recorders do not look, at most so much time is saved up for later looks: a look

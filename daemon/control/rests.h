@@ -2,7 +2,7 @@
 /*
  * rests.h - stops reading connections for a while if messages to or from them are dear.
  *
- * Messages are dear if a client has hung much on its end of the socket (host/dear.h).  The control
+ * Messages are dear if a client has hung much on its end of the socket (base/dear.h).  The control
  * thread still takes and sends each message.  But after a dear one, all connections of the user
  * rest for DEAR_REST times as long as it took.  Control thread only.
  */

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/ctl_io.h"
-#include "reactor/sample.h"
-#include "session/errands.h"
+#include "base/ctl_io.h"
+#include "observe/sample.h"
+#include "session/blocking_pool.h"
 #include "session/session.h"
 
 static void place_pointers(struct ring *r)

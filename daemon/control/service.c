@@ -14,7 +14,7 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "host/log.h"
+#include "base/log.h"
 
 #define STATUS_NS    UINT64_C(1000000000)
 #define STATUS_BYTES 512

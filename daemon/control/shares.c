@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "connection_private.h"
-#include "host/log.h"
+#include "base/log.h"
 
 /* May this client see all users, and change their shares? */
 static bool is_in_charge(const struct connection *c)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "session/user.h"
+#include "fair/user.h"
 
 struct users {
 	struct user *first;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "host/affinity.h"
-#include "host/log.h"
+#include "base/affinity.h"
+#include "base/log.h"
 #include "session/session.h"
 
 struct part {

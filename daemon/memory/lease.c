@@ -2,7 +2,7 @@
 /* lease.c - a session asks for a larger lease or larger tables, gets them, and gives back */
 #include "lease.h"
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "memory_private.h"
 #include "reactor/reactor.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "lease.h"
 #include "memory_pinned.h"
 #include "reactor/reactor.h"

@@ -2,7 +2,7 @@
 /* memory_need.c - how many bytes a job's buffers lack, and whether there are so many */
 #include "memory_private.h"
 
-#include "pinned.h"
+#include "store/pinned.h"
 
 bool memory_lacking(const struct session *s, const struct job *job)
 {

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "guard.h"
-#include "host/features.h"
-#include "host/log.h"
-#include "io/backend_io.h"
-#include "io/io_buffers.h"
+#include "sigbus_guard.h"
+#include "machine/features.h"
+#include "base/log.h"
+#include "backend/file/backend_io.h"
+#include "io_buffers.h"
 #include "reactor/reactor.h"
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */

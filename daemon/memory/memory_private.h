@@ -10,7 +10,7 @@
 #ifndef QUOITD_MEMORY_PRIVATE_H
 #define QUOITD_MEMORY_PRIVATE_H
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "memory.h"
 
 /*

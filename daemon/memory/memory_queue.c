@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "lease.h"
 #include "memory_pinned.h"
-#include "reactor/job.h"
+#include "job/job.h"
 
 /* So many jobs get their bytes in one go, since each may take fresh pages from the kernel. */
 #define MEMORY_TURN 16u

@@ -8,8 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "host/stick.h"
-#include "host/tsc.h"
+#include "base/hang_injection.h"
+#include "base/tsc.h"
 #include "memory_pages.h"
 #include "session/session.h"
 
@@ -24,7 +24,7 @@ struct memory_thread {
 	struct memory_work *work, *free; /* MEMORY_OPEN for each link */
 	uint32_t used;                   /* entries of `work` that were ever used */
 	struct user *users;              /* users with open requests */
-	_Atomic uint64_t clock;          /* of the ledger (host/ledger.h) */
+	_Atomic uint64_t clock;          /* of the ledger (fair/ledger.h) */
 	int eventfd;
 	uint32_t need_wake;
 	uint64_t looks; /* for the watchdog; atomic */

@@ -4,7 +4,7 @@
  *
  * fallocate, punching and unmapping can take milliseconds, so no reactor does them.  Each reactor
  * has a ring to the thread and one back.  The thread works in parts of a few MiB (memory_pages.h).
- * The next part is for the user that has had the least time for its share (host/ledger.h); the
+ * The next part is for the user that has had the least time for its share (fair/ledger.h); the
  * user's sessions take turns.  One session's requests are served in order, so a punch before an
  * allocation is done before it.
  */

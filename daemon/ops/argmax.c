@@ -2,8 +2,8 @@
 /* argmax.c - finds the first place of the largest element; a NaN is larger than anything */
 #include <string.h>
 
-#include "ops/parts.h"
-#include "ops/reduce.h"
+#include "parts.h"
+#include "reduce.h"
 
 /* The largest of so many elements is found first, and then its place. */
 #define ARGMAX_GROUP 1024

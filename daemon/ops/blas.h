@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "ops/ops.h"
+#include "ops.h"
 
 /* Numbers of the CBLAS interface. */
 enum blas_order { BLAS_ROW_MAJOR = 101, BLAS_COLUMN_MAJOR = 102 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cast.c - converts between types: to floating point to nearest, to integers saturating */
-#include "ops/half.h"
-#include "ops/walk.h"
+#include "half.h"
+#include "walk.h"
 
 /* expr makes the result from x, and `load` makes x from the element e. */
 #define CAST_BY(from, to, type, load, expr)                                                        \

@@ -2,7 +2,7 @@
 /* copy.c - fill, copy, transpose, roll: moves elements and computes nothing */
 #include <string.h>
 
-#include "ops/walk.h"
+#include "walk.h"
 
 /* Edge of the squares in which a transposed matrix is copied: both sides stay in the L1 cache. */
 #define COPY_SQUARE 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* elementwise.c - makes element i of the output from elements i of the inputs */
-#include "ops/vmath.h"
-#include "ops/walk.h"
+#include "vmath.h"
+#include "walk.h"
 
 /* A kernel with one input; expr makes the result from x. */
 #define UNARY(name, type, expr)                                                                    \

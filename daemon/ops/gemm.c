@@ -7,9 +7,9 @@
  */
 #include <limits.h>
 
-#include "ops/blas.h"
-#include "ops/gemm_thin.h"
-#include "ops/parts.h"
+#include "blas.h"
+#include "gemm_thin.h"
+#include "parts.h"
 
 /*
  * A panel has at least half of this many multiply-adds: fewer are not worth a second core, and

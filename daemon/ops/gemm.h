@@ -3,7 +3,7 @@
 #ifndef QUOITD_OPS_GEMM_H
 #define QUOITD_OPS_GEMM_H
 
-#include "ops/kernel.h"
+#include "kernel.h"
 
 #define gemm_builtin  OP_NAME(gemm_builtin)
 #define gemm_half     OP_NAME(gemm_half)

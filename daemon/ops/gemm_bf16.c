@@ -6,7 +6,7 @@
  * makes denormal sums zeros, whatever the thread's rounding mode: below 2^-126 there is nothing.
  * Both factors are packed so that neighbours along k are adjacent.
  */
-#include "ops/gemm.h"
+#include "gemm.h"
 
 #if defined(__AVX512F__)
 

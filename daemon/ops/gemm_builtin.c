@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "ops/gemm.h"
-#include "ops/vector.h"
+#include "gemm.h"
+#include "vector.h"
 
 #define GEMM_DEPTH  256
 #define GEMM_BLOCKS 28

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "ops/gemm.h"
-#include "ops/half.h"
+#include "gemm.h"
+#include "half.h"
 
 /* One block's operands in float32, and its sums, which are row-major. */
 struct half_scratch {

@@ -6,8 +6,8 @@
  * order in which it lies.  The work for an element of C does not depend on the elements computed
  * with it, so any cut gives the same bits.  A dot product is cut into parts (parts.h).
  */
-#include "ops/gemm_thin.h"
-#include "ops/vector.h"
+#include "gemm_thin.h"
+#include "vector.h"
 
 #if defined(__FMA__)
 #define THIN_FMA_f32(a, b, c) __builtin_fmaf(a, b, c)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ops/gemm.h"
+#include "gemm.h"
 
 #define thin_make OP_NAME(thin_make)
 #define thin_run  OP_NAME(thin_run)

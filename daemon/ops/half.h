@@ -11,7 +11,7 @@
 
 #include <quoit/half.h>
 
-#include "ops/kernel.h"
+#include "kernel.h"
 
 typedef uint16_t bf16;
 typedef uint16_t f16;

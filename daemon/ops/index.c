@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ops/walk.h"
+#include "walk.h"
 
 /* ---- gather ---- */
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ops/ops.h"
+#include "ops.h"
 
 #define OP_JOIN_(a, b) a##_##b
 #define OP_JOIN(a, b)  OP_JOIN_(a, b)

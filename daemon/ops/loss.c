@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loss.c - computes the squared loss and its gradient in one pass */
-#include "ops/parts.h"
+#include "parts.h"
 
 #define LOSS_LANES 32
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "ops/blas.h"
-#include "ops/isa.h"
-#include "ops/kernel.h"
+#include "blas.h"
+#include "isa.h"
+#include "kernel.h"
 
 /* Products of this size are timed: large enough for every kernel to reach its speed. */
 #define OPS_MEASURE_SIZE 384

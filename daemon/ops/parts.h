@@ -8,7 +8,7 @@
 #ifndef QUOITD_OPS_PARTS_H
 #define QUOITD_OPS_PARTS_H
 
-#include "ops/walk.h"
+#include "walk.h"
 
 /* The least length of a part. */
 #define PART_LEAST 4096

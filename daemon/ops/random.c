@@ -11,9 +11,9 @@
  */
 #include <string.h>
 
-#include "ops/philox.h"
-#include "ops/vmath.h"
-#include "ops/walk.h"
+#include "philox.h"
+#include "vmath.h"
+#include "walk.h"
 
 /* Words made at a time: they and the numbers made from them stay in the L1 cache. */
 #define RANDOM_WORDS 1024

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/parts.h"
-#include "ops/reduce.h"
+#include "parts.h"
+#include "reduce.h"
 
 #define REDUCE_LANES 32
 

@@ -3,7 +3,7 @@
 #ifndef QUOITD_OPS_REDUCE_H
 #define QUOITD_OPS_REDUCE_H
 
-#include "ops/walk.h"
+#include "walk.h"
 
 #define reduce_amax    OP_NAME(reduce_amax)
 #define reduce_nothing OP_NAME(reduce_nothing)

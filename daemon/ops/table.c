@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c - maps operations to functions, for one instruction set */
-#include "ops/kernel.h"
+#include "kernel.h"
 
 const struct op_impl *const OP_NAME(ops_table)[QUOIT_OP_NR] = {
 	[QUOIT_OP_FILL] = &OP_NAME(op_copy),

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "ops/kernel.h"
+#include "kernel.h"
 
 #if defined(__AVX512F__)
 #define OP_VECTOR_BYTES     64

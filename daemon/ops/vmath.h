@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/kernel.h"
+#include "kernel.h"
 
 static inline uint32_t f32_bits(f32 x)
 {

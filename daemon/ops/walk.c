@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/half.h"
-#include "ops/walk.h"
+#include "half.h"
+#include "walk.h"
 
 /* For rows shorter than this, calling a kernel costs more than copying them. */
 #define WALK_SHORT_ROW 64

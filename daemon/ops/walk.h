@@ -9,7 +9,7 @@
 #ifndef QUOITD_OPS_WALK_H
 #define QUOITD_OPS_WALK_H
 
-#include "ops/kernel.h"
+#include "kernel.h"
 
 #define walk_make    OP_NAME(walk_make)
 #define walk_address OP_NAME(walk_address)

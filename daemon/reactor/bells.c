@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "host/ctl_io.h"
-#include "host/dear.h"
-#include "session/errands.h"
+#include "base/ctl_io.h"
+#include "base/dear.h"
+#include "session/blocking_pool.h"
 #include "session/session.h"
 
 /* One client waits at a CQ.  It may hang more waiters there, but they must not cost us time. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bells.h - the thread that wakes and hears clients whose wake-ups are dear (host/dear.h).
+ * bells.h - the thread that wakes and hears clients whose wake-ups are dear (base/dear.h).
  *
  * A reactor wakes and hears its clients itself and times it.  Once a user's wake-ups are dear, the
  * reactor hands them to this thread and goes on.  The thread is kept off the reactors' CPUs where

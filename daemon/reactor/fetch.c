@@ -6,18 +6,18 @@
 
 #include <quoit/line.h>
 
-#include "completion.h"
-#include "deps.h"
+#include "job/completion.h"
+#include "job/deps.h"
 #include "fetch_job.h"
-#include "host/tsc.h"
-#include "memory/guard.h"
-#include "probes.h"
+#include "base/tsc.h"
+#include "memory/sigbus_guard.h"
+#include "job/probes.h"
 #include "reactor_mail.h"
-#include "record.h"
-#include "sample.h"
-#include "sched.h"
-#include "session/tensor.h"
-#include "small.h"
+#include "job/record.h"
+#include "observe/sample.h"
+#include "job/sched.h"
+#include "job/tensor.h"
+#include "job/fast_elementwise.h"
 
 /*
  * SQEs taken from one ring before the next ring has its turn.  The client sees their CQEs only
@@ -51,7 +51,7 @@ static void forget_cancel(struct ring *ring, uint32_t sq_index)
 			ring->cancel[i] = ring->cancel[--ring->cancels];
 }
 
-/* Run it here if small.c can. */
+/* Run it here if fast_elementwise.c can. */
 static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
 	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_run(s, sqe, cost))

@@ -4,20 +4,20 @@
 
 #include <errno.h>
 
-#include "completion.h"
-#include "deps.h"
-#include "host/tsc.h"
-#include "job.h"
+#include "job/completion.h"
+#include "job/deps.h"
+#include "base/tsc.h"
+#include "job/job.h"
 #include "memory/memory.h"
-#include "moved.h"
-#include "optable.h"
-#include "probes.h"
+#include "job/bytes_moved.h"
+#include "ops/optable.h"
+#include "job/probes.h"
 #include "reactor.h"
-#include "refusal.h"
-#include "sched.h"
-#include "session/legs.h"
+#include "observe/refusal_counter.h"
+#include "job/sched.h"
+#include "observe/legs.h"
 #include "session/tensor_bits.h"
-#include "workers/backend_cpu.h"
+#include "backend/cpu/backend_cpu.h"
 
 /* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
 static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)

@@ -2,12 +2,12 @@
 /*
  * fetch_job.h - SQEs that need more than fetch.c does by itself.
  *
- * All are called at the SQE's fetch, with the session's pages guarded (guard.h).
+ * All are called at the SQE's fetch, with the session's pages guarded (sigbus_guard.h).
  */
 #ifndef QUOITD_FETCH_JOB_H
 #define QUOITD_FETCH_JOB_H
 
-#include "fault.h"
+#include "base/fault.h"
 #include "reactor.h"
 
 /*

@@ -12,23 +12,23 @@
 
 #include <errno.h>
 
-#include "completion.h"
-#include "executors/backend_exec.h"
+#include "job/completion.h"
+#include "backend/executor/backend_exec.h"
 #include "fetch.h"
-#include "host/tsc.h"
-#include "io/backend_io.h"
-#include "job.h"
-#include "memory/guard.h"
+#include "base/tsc.h"
+#include "backend/file/backend_io.h"
+#include "job/job.h"
+#include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
-#include "sched.h"
-#include "session/turns.h"
+#include "job/sched.h"
+#include "session/run_queue.h"
 #include "start.h"
-#include "workers/backend_cpu.h"
+#include "backend/cpu/backend_cpu.h"
 
 /* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)

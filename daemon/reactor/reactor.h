@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 #include "bells.h"
-#include "executors/exec_port.h"
-#include "host/config.h"
-#include "mail.h"
+#include "backend/executor/exec_port.h"
+#include "config/config.h"
+#include "session/mail.h"
 #include "memory/memory_thread.h"
 #include "session/session.h"
-#include "tenant.h"
-#include "workers/worker.h"
+#include "fair/tenant.h"
+#include "backend/cpu/worker.h"
 
 #define REACTOR_RINGS 4096u
 
@@ -154,7 +154,7 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 
 /*
  * For memory.c and memory_pinned.c: send a request to the memory thread, now or once there is
- * room.  False: the session's user has too many open (session/places.h); try again later.
+ * room.  False: the session's user has too many open (fair/slot_quota.h); try again later.
  */
 bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
 

@@ -4,7 +4,7 @@
 
 #include <sys/epoll.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
 

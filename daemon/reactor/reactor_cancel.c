@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-#include "completion.h"
-#include "deps.h"
-#include "job.h"
+#include "job/completion.h"
+#include "job/deps.h"
+#include "job/job.h"
 #include "memory/memory.h"
-#include "sched.h"
+#include "job/sched.h"
 
 /* Post -ECANCELED as the end of a job that has none yet. */
 static void cancel_job(struct reactor *r, struct session *s, struct job *job)

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-#include "executors/backend_exec.h"
-#include "host/tsc.h"
-#include "job.h"
+#include "backend/executor/backend_exec.h"
+#include "base/tsc.h"
+#include "job/job.h"
 #include "memory/memory.h"
-#include "sched.h"
+#include "job/sched.h"
 
 /* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)

@@ -12,17 +12,17 @@
 
 #include <quoit/pause.h>
 
-#include "executors/backend_exec.h"
-#include "host/affinity.h"
-#include "host/log.h"
-#include "host/tsc.h"
-#include "io/backend_io.h"
-#include "memory/guard.h"
+#include "backend/executor/backend_exec.h"
+#include "base/affinity.h"
+#include "base/log.h"
+#include "base/tsc.h"
+#include "backend/file/backend_io.h"
+#include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "reactor_rings.h"
 #include "reactor_stats.h"
-#include "record.h"
-#include "session/places.h"
+#include "job/record.h"
+#include "fair/slot_quota.h"
 
 /*
  * Close looks at the only polled ring: so many looks between two passes, and so many waits for

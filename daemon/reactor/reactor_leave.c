@@ -5,20 +5,20 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "completion.h"
-#include "executors/backend_exec.h"
-#include "host/tsc.h"
-#include "io/backend_io.h"
+#include "job/completion.h"
+#include "backend/executor/backend_exec.h"
+#include "base/tsc.h"
+#include "backend/file/backend_io.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
 #include "reactor_cancel.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
-#include "record.h"
-#include "sample.h"
-#include "session/legs.h"
-#include "session/session_stats.h"
-#include "session/turns.h"
+#include "job/record.h"
+#include "observe/sample.h"
+#include "observe/legs.h"
+#include "observe/session_stats.h"
+#include "session/run_queue.h"
 
 /* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u

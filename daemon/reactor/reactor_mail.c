@@ -2,10 +2,10 @@
 /* reactor_mail.c - reads and answers the control thread's letters; takes in sessions and rings */
 #include "reactor_mail.h"
 
-#include "executors/backend_kernels.h"
-#include "host/stick.h"
-#include "host/tsc.h"
-#include "memory/guard.h"
+#include "backend/executor/backend_kernels.h"
+#include "base/hang_injection.h"
+#include "base/tsc.h"
+#include "memory/sigbus_guard.h"
 #include "memory/lease.h"
 #include "memory/memory.h"
 #include "memory/memory_pinned.h"
@@ -13,8 +13,8 @@
 #include "reactor_cancel.h"
 #include "reactor_leave.h"
 #include "reactor_rings.h"
-#include "record.h"
-#include "sched.h"
+#include "job/record.h"
+#include "job/sched.h"
 #include "session/files.h"
 
 void reactor_answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,

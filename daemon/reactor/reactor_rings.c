@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "executors/backend_exec.h"
-#include "host/tsc.h"
+#include "backend/executor/backend_exec.h"
+#include "base/tsc.h"
 #include "reactor_bells.h"
-#include "sample.h"
+#include "observe/sample.h"
 
 #define EVENTS       64
 #define RING_IDLE_NS 200000u /* after so long without SQEs a ring is no longer polled */

@@ -2,13 +2,13 @@
 /* reactor_stats.c - copies out the counters of sessions, of cores and of the reactor */
 #include "reactor_stats.h"
 
-#include "executors/backend_exec.h"
-#include "host/histograms.h"
-#include "host/totals.h"
-#include "host/tsc.h"
-#include "session/legs.h"
-#include "session/session_stats.h"
-#include "summary.h"
+#include "backend/executor/backend_exec.h"
+#include "observe/histograms.h"
+#include "observe/totals.h"
+#include "base/tsc.h"
+#include "observe/legs.h"
+#include "observe/session_stats.h"
+#include "observe/reactor_histograms.h"
 
 #define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 

@@ -4,22 +4,22 @@
 
 #include <errno.h>
 
-#include "executors/backend_exec.h"
-#include "executors/backend_kernels.h"
-#include "executors/bridge.h"
-#include "host/tsc.h"
-#include "io/backend_io.h"
-#include "job.h"
-#include "memory/guard.h"
+#include "backend/executor/backend_exec.h"
+#include "backend/executor/backend_kernels.h"
+#include "backend/executor/bridge.h"
+#include "base/tsc.h"
+#include "backend/file/backend_io.h"
+#include "job/job.h"
+#include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "memory/memory_pinned.h"
-#include "probes.h"
+#include "job/probes.h"
 #include "reactor_deadlines.h"
 #include "reactor_mail.h"
-#include "sched.h"
+#include "job/sched.h"
 #include "session/tensor_bits.h"
-#include "session/turns.h"
-#include "workers/backend_cpu.h"
+#include "session/run_queue.h"
+#include "backend/cpu/backend_cpu.h"
 
 static bool clear_is_long(const struct session *s, const struct job *job)
 {

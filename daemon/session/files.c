@@ -9,7 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "errands.h"
+#include "blocking_pool.h"
 
 static bool is_made_up(unsigned long type)
 {

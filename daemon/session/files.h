@@ -6,7 +6,7 @@
  * paths and without rights of its own.  A file that is removed stays open until the last job that
  * names it has ended, and its index is not reused before.
  *
- * files_check asks the file's server, so only the threads of errands.h call it.  The rest belongs
+ * files_check asks the file's server, so only the threads of blocking_pool.h call it.  The rest belongs
  * to the session's reactor.
  */
 #ifndef QUOITD_FILES_H

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "errands.h"
+#include "blocking_pool.h"
 
 struct kernels *kernels_new(void)
 {

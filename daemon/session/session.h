@@ -24,19 +24,19 @@
 #include <quoit/stats.h>
 #include <quoit/trace.h>
 
-#include "executors/bridge.h"
-#include "host/config.h"
+#include "backend/executor/bridge.h"
+#include "config/config.h"
 #include "memory/memory_thread.h"
-#include "memory/pinned.h"
-#include "memory/region.h"
-#include "memory/shared.h"
-#include "memory/slab.h"
-#include "reactor/optable.h"
-#include "session/depth.h"
-#include "session/links.h"
-#include "session/session_ring.h"
-#include "session/tables.h"
-#include "session/user.h"
+#include "store/pinned.h"
+#include "store/region.h"
+#include "store/shared.h"
+#include "store/slab.h"
+#include "ops/optable.h"
+#include "depth.h"
+#include "links.h"
+#include "session_ring.h"
+#include "tables.h"
+#include "fair/user.h"
 
 /* ---- memory ---- */
 
@@ -136,7 +136,7 @@ struct session {
 	char name[QUOIT_NAME_BYTES];
 	struct user *user;
 	struct reactor *reactor;
-	struct session *turn[TURNS]; /* the next one in each queue (session/turns.h) */
+	struct session *turn[TURNS]; /* the next one in each queue (session/run_queue.h) */
 	bool has_turn[TURNS];        /* is it in that queue? */
 	bool told;                   /* its counter file is up to date; else it is in `untold` */
 	bool leaving;                /* it, or a ring of it, is to leave */
@@ -217,7 +217,7 @@ struct session {
 	struct file_slot files[QUOIT_MAX_FILES];
 	struct errands *errands; /* of its connection, which outlives it; they close descriptors */
 
-	bool vanished;     /* some of its memory went away under us (guard.h) */
+	bool vanished;     /* some of its memory went away under us (sigbus_guard.h) */
 	bool stopped;      /* nothing more is fetched */
 	bool dead;         /* the client is gone: results are no longer wanted */
 	bool any_poison;   /* some buffer may be poisoned */

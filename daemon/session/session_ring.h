@@ -11,14 +11,14 @@
 #include <quoit/ring.h>
 #include <quoit/trace.h>
 
-#include "memory/shared.h"
+#include "store/shared.h"
 #include "reactor/bells.h"
 
 struct session;
 
 #define CANCEL_SLOTS 16
 
-/* State of the samples that are timed on their way to the client (reactor/sample.h). */
+/* State of the samples that are timed on their way to the client (observe/sample.h). */
 #define SAMPLES_POSTING 16u
 #define SAMPLES_POSTED  8u
 struct ring_samples {

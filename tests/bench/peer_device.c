@@ -9,7 +9,7 @@
 
 #include <quoit/pause.h>
 
-#include "exec/driver.h"
+#include "quoit-exec/driver.h"
 #include "floor_process.h"
 
 /* The most calls ahead of the stream, since drivers' queues are limited. */

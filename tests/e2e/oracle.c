@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "memory/sizeclass.h"
+#include "store/sizeclass.h"
 
 /* ---- tensors and buffers ---- */
 

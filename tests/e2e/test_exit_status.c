@@ -15,7 +15,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/exit_status.h"
+#include "base/exit_status.h"
 #include "service.h"
 
 static void expect(struct service *s, const char *option, int status, const char *words)

@@ -13,7 +13,7 @@
 
 #include <quoit.h>
 
-#include "host/exit_status.h"
+#include "base/exit_status.h"
 #include "service.h"
 
 static struct quoit_session *open_session(const char *socket)

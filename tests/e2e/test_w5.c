@@ -73,7 +73,7 @@ static void watch(bool on_device, const char *command)
 static double bytes_of(const char *text)
 {
 	static const char units[] = "BKMGT";
-	const char *unit;
+	const char *unit = NULL;
 	char *end;
 	double n = strtod(text, &end);
 

@@ -14,7 +14,7 @@
 #include "graph.h"
 #include "hog.h"
 #include "library.h"
-#include "memory/sizeclass.h"
+#include "store/sizeclass.h"
 
 #define RINGS_MOST    4
 #define ARENA_MOST    (UINT64_C(4) << 20)

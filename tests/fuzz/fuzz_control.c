@@ -20,10 +20,10 @@
 
 #include "control/connection.h"
 #include "control/recorder.h"
-#include "host/log.h"
-#include "host/tsc.h"
-#include "reactor/mail.h"
-#include "reactor/optable.h"
+#include "base/log.h"
+#include "base/tsc.h"
+#include "session/mail.h"
+#include "ops/optable.h"
 #include "session/kernels.h"
 
 #define CLIENTS 2u

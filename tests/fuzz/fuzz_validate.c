@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "ops/ops.h"
-#include "reactor/optable.h"
-#include "reactor/shape.h"
-#include "reactor/small.h"
+#include "ops/optable.h"
+#include "job/shape.h"
+#include "job/fast_elementwise.h"
 #include "session/kernels.h"
-#include "session/tensor.h"
-#include "workers/backend_cpu.h"
+#include "job/tensor.h"
+#include "backend/cpu/backend_cpu.h"
 
 #define LEASE     (UINT64_C(4) << 20)
 #define TENSORS   32u

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "exec/channel.h"
+#include "quoit-exec/channel.h"
 #include "lies.h"
 
 /* A request that is to be answered after the next one. */

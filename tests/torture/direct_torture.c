@@ -14,7 +14,7 @@
 #include <quoit/direct.h>
 #include <quoit/ring.h>
 
-#include "exec/soft/soft.h"
+#include "quoit-exec/soft/soft.h"
 #include "stage.h"
 
 #define RINGS    2u

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bringer.h"
-#include "host/config.h"
+#include "config/config.h"
 #include "scenes.h"
 
 #define PATIENCE_MS 60000

@@ -6,7 +6,7 @@
 
 #include "callers.h"
 #include "ctl_client.h"
-#include "host/log.h"
+#include "base/log.h"
 
 #define PATIENCE_MS 5000
 

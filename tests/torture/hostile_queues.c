@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/tsc.h"
-#include "reactor/optable.h"
-#include "reactor/sched.h"
-#include "reactor/tenant.h"
+#include "base/tsc.h"
+#include "ops/optable.h"
+#include "job/sched.h"
+#include "fair/tenant.h"
 #include "scenes.h"
 #include "stage.h"
 

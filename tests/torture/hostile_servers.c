@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "ctl_client.h"
-#include "session/errands.h"
+#include "session/blocking_pool.h"
 #include "slow_server.h"
 
 /* Descriptors for one connection: more than it has room for. */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "ctl_client.h"
-#include "memory/sizeclass.h"
+#include "store/sizeclass.h"
 #include "scenes.h"
 #include "slow_server.h"
 #include "stage.h"

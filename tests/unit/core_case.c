@@ -6,10 +6,10 @@
 
 #include <criterion/criterion.h>
 
-#include "host/memfd.h"
-#include "reactor/optable.h"
-#include "reactor/shape.h"
-#include "session/tensor.h"
+#include "base/memfd.h"
+#include "ops/optable.h"
+#include "job/shape.h"
+#include "job/tensor.h"
 
 void core_memory(uint64_t bytes, struct shared *ret)
 {

@@ -10,7 +10,7 @@
 
 #include <quoit/exec.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 
 struct quoit_device_stream {
 	uint32_t *word, value; /* the value is still to be written to the word */

@@ -12,7 +12,7 @@
 #include <quoit/exec.h>
 
 #include "counting_driver.h"
-#include "exec/launcher_private.h"
+#include "quoit-exec/launcher_private.h"
 
 #define QUOITD_CLOCK_STEP 1000u /* ns, of the device's clock */
 

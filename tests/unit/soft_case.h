@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "exec/soft/soft.h"
+#include "quoit-exec/soft/soft.h"
 
 #define SOFT_CASE_PAGE UINT64_C(4096)
 

@@ -15,7 +15,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/affinity.h"
+#include "base/affinity.h"
 
 enum { PAGES = 600 }; /* more than are asked for in one call, and not a multiple of that */
 

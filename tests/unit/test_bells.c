@@ -13,8 +13,8 @@
 
 #include "control/rests.h"
 #include "core_case.h"
-#include "host/dear.h"
-#include "host/tsc.h"
+#include "base/dear.h"
+#include "base/tsc.h"
 #include "reactor/bells.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_bells.h"

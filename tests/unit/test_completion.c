@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "host/tsc.h"
-#include "reactor/completion.h"
+#include "base/tsc.h"
+#include "job/completion.h"
 #include "reactor/reactor.h"
 
 #define CQ 16

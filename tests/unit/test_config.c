@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/config.h"
+#include "config/config.h"
 
 #define WORDS 4
 

@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "host/cpus_watch.h"
+#include "machine/cpus_watch.h"
 
 #define NO_CPU 65000u /* the kernel's are below 8192 */
 

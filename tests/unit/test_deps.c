@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "reactor/deps.h"
+#include "job/deps.h"
 
 #define SIZE 100 /* bytes of the buffer; elements do not matter here */
 

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "reactor/direct_rules.h"
-#include "session/tensor.h"
+#include "job/direct_rules.h"
+#include "job/tensor.h"
 
 #define H(index) CORE_HANDLE(index)
 #define MOST     QUOIT_DIRECT_ELEMENTS

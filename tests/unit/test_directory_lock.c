@@ -12,7 +12,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/directory_lock.h"
+#include "base/directory_lock.h"
 
 #define SUCCESSORS 8
 #define ROUNDS     40

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "session/errands.h"
+#include "session/blocking_pool.h"
 
 #define MANY (ERRANDS_USER + 2)
 

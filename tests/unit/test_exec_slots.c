@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "executors/backend_exec_memory.h"
+#include "backend/executor/backend_exec_memory.h"
 #include "reactor/reactor.h"
 
 static struct quoit_exec_daemon_channel *daemon_side;

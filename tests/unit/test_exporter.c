@@ -17,8 +17,8 @@
 #include "exporter/collect.h"
 #include "exporter/listen.h"
 #include "exporter/metrics.h"
-#include "host/histograms.h"
-#include "host/tsc.h"
+#include "observe/histograms.h"
+#include "base/tsc.h"
 #include "runtime.h"
 #include "user_sums.h"
 

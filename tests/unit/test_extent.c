@@ -6,11 +6,11 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "reactor/deps.h"
-#include "reactor/extent.h"
-#include "reactor/job.h"
-#include "reactor/validate.h"
-#include "session/tensor.h"
+#include "job/deps.h"
+#include "job/extent.h"
+#include "job/job.h"
+#include "job/validate.h"
+#include "job/tensor.h"
 
 #define ELEMENT  4u
 #define ELEMENTS 240u /* of the buffer: 4 x 6 x 10, or cut in other ways */

@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_idle.h"
 

@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "io/io_buffers.h"
-#include "io/io_ring.h"
+#include "memory/io_buffers.h"
+#include "backend/file/io_ring.h"
 
 #define PART IO_BUFFER_BYTES
 

@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/journal.h"
+#include "base/journal.h"
 
 /* The fields, one per line. */
 static const char *fields_of(const struct log_line *line)

@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/kept_files.h"
+#include "base/kept_files.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
 

@@ -9,7 +9,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "launcher_case.h"
 
 static void open_plain(void)

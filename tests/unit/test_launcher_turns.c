@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "host/ledger.h"
+#include "fair/ledger.h"
 #include "launcher_case.h"
 
 enum { ALICE = 1, BOB, CAROL };

@@ -7,9 +7,9 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "memory/lease.h"
-#include "memory/sizeclass.h"
+#include "store/sizeclass.h"
 #include "reactor/reactor.h"
 
 #define MIB UINT64_C(1048576)

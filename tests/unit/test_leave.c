@@ -11,8 +11,8 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "host/tsc.h"
-#include "memory/region.h"
+#include "base/tsc.h"
+#include "store/region.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_leave.h"
 #include "session/links.h"

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/ledger.h"
+#include "fair/ledger.h"
 
 #define CORES 3u
 

@@ -14,21 +14,21 @@
 #include <quoit/kernel.h>
 
 #include "control/hello.h"
-#include "executors/own_processes.h"
-#include "host/config.h"
-#include "host/log.h"
-#include "io/backend_io.h"
-#include "io/io_buffers.h"
-#include "io/io_ring.h"
+#include "processes/own_processes.h"
+#include "config/config.h"
+#include "base/log.h"
+#include "backend/file/backend_io.h"
+#include "memory/io_buffers.h"
+#include "backend/file/io_ring.h"
 #include "memory/memory_thread.h"
-#include "memory/sizeclass.h"
-#include "reactor/deps.h"
+#include "store/sizeclass.h"
+#include "job/deps.h"
 #include "reactor/reactor.h"
-#include "reactor/sched.h"
-#include "reactor/validate.h"
-#include "session/errands.h"
+#include "job/sched.h"
+#include "job/validate.h"
+#include "session/blocking_pool.h"
 #include "session/session.h"
-#include "workers/worker.h"
+#include "backend/cpu/worker.h"
 
 #define MIB (UINT64_C(1) << 20)
 

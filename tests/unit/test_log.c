@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/log.h"
+#include "base/log.h"
 
 /* More lines than the pipe and the queue hold. */
 #define SURPLUS 100u

@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/memory_limit.h"
+#include "machine/memory_limit.h"
 
 Test(memory_limit, the_default_is_something_and_not_all)
 {

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "reactor/optable.h"
+#include "ops/optable.h"
 
 static bool is_offered(uint8_t opcode)
 {

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "executors/own_processes.h"
+#include "processes/own_processes.h"
 
 #define ALICE 1000u
 #define BOB   1001u

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "memory/pinned.h"
+#include "store/pinned.h"
 #include "session/session.h"
 
 #define PAGES   200u /* slightly more than three words of the map */

@@ -8,8 +8,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "host/placement.h"
-#include "host/topology.h"
+#include "machine/placement.h"
+#include "machine/topology.h"
 
 #define TWO_NODES  "pack:2 [numa(memory=1GiB)] core:4 pu:2"
 #define FOUR_NODES "pack:2 numa:2 core:4 pu:1"

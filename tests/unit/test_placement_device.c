@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "host/placement_device.h"
-#include "host/topology.h"
+#include "machine/placement_device.h"
+#include "machine/topology.h"
 
 #define TWO_NODES "pack:2 [numa(memory=1GiB)] core:4 pu:2"
 #define ON_ONE    "0000:3b:00.0"

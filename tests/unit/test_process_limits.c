@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/process_limits.h"
+#include "base/process_limits.h"
 
 #define CONNECTIONS 1024u /* of a user, by default */
 

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "memory/region.h"
+#include "store/region.h"
 
 #define LEASE       (UINT64_C(1) << 20)
 #define MAX_BUFFERS 1000

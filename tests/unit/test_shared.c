@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-#include "memory/shared.h"
+#include "store/shared.h"
 
 #define MIB        (UINT64_C(1) << 20)
 /* one call may hold the lock of quoitd's address space for this many bytes */

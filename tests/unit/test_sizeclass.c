@@ -2,7 +2,7 @@
 /* test_sizeclass.c - sizes are rounded up slightly, or not at all, and never down. */
 #include <criterion/criterion.h>
 
-#include "memory/sizeclass.h"
+#include "store/sizeclass.h"
 
 Test(sizeclass, few_pages_have_their_own_class)
 {

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "memory/slab.h"
+#include "store/slab.h"
 
 static struct slab slab;
 

@@ -6,9 +6,9 @@
 
 #include "core_case.h"
 #include "memory/memory.h"
-#include "reactor/small.h"
-#include "reactor/validate.h"
-#include "session/tensor.h"
+#include "job/fast_elementwise.h"
+#include "job/validate.h"
+#include "job/tensor.h"
 
 #define H(index) CORE_HANDLE(index)
 

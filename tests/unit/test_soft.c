@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "soft_case.h"
 
 #define P SOFT_CASE_PAGE

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "reactor/tenant.h"
+#include "fair/tenant.h"
 
 #define MANY  40u
 #define TURN  50

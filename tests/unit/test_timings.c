@@ -10,8 +10,8 @@
 #include <criterion/criterion.h>
 
 #include "buckets.h"
-#include "host/histograms.h"
-#include "reactor/summary.h"
+#include "observe/histograms.h"
+#include "observe/reactor_histograms.h"
 #include "timings.h"
 
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))

@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "host/topology.h"
+#include "machine/topology.h"
 
 #define TWO_NODES "pack:2 [numa] l3:1 l2:4 core:1 pu:2"
 

@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 
 TestSuite(tsc, .init = tsc_init);
 

@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "session/tensor.h"
+#include "job/tensor.h"
 
 #define H(index) CORE_HANDLE(index)
 

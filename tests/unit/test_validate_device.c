@@ -7,7 +7,7 @@
 #include <quoit/device.h>
 
 #include "core_case.h"
-#include "session/tensor.h"
+#include "job/tensor.h"
 
 #define H(index)     CORE_HANDLE(index)
 #define FIRST_DEVICE 3 /* executors before it are modules' */

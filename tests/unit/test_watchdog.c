@@ -7,8 +7,8 @@
 
 #include <criterion/criterion.h>
 
-#include "host/thread_state.h"
-#include "host/watchdog.h"
+#include "base/thread_state.h"
+#include "control/watchdog.h"
 
 #define INTERVAL 1000000u
 

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "workers/worker_private.h"
+#include "backend/cpu/worker_private.h"
 
 #define HAD          1000000
 #define CLOCK_OF_BOB 1000

@@ -10,9 +10,9 @@
 
 #include <criterion/criterion.h>
 
-#include "host/tsc.h"
+#include "base/tsc.h"
 #include "session/session.h"
-#include "workers/worker.h"
+#include "backend/cpu/worker.h"
 
 #define WORKERS 3u
 #define TILES   100u

@@ -26,7 +26,7 @@
 #include "configuration.h"
 #include "daemon.h"
 #include "flood.h"
-#include "host/ledger.h"
+#include "fair/ledger.h"
 
 enum { ALICE = 61001, BOB };
 

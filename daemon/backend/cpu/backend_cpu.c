@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_cpu.c - turns a job into op_args and into tiles */
+#include "backend_cpu.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "memory/sigbus_guard.h"
+#include "ops/optable.h"
+#include "session/tensor_bits.h"
+
+/* Stretch an input to the output: it takes no step along a dim where it has one element only. */
+static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)
+{
+	for (unsigned d = 0; d < dims; d++)
+		if (in->dim[d] == 1 && out->dim[d] != 1) {
+			in->dim[d] = out->dim[d];
+			in->stride[d] = 0;
+		}
+}
+
+/* Is the operation element by element, and are all its tensors dense and equally long? */
+static bool are_vectors(const struct session *s, const struct op_row *row, uint8_t tensors,
+			const uint32_t view[], uint32_t *ret_elements)
+{
+	uint64_t n;
+
+	if (row->broadcast != QUOIT_MAX_DIMS)
+		return false;
+	n = s->views[view[0]].elements;
+	if (n > UINT32_MAX)
+		return false;
+	for_each_tensor (i, tensors) {
+		const struct view *v = &s->views[view[i]];
+
+		if (!v->dense || v->elements != n)
+			return false;
+	}
+	*ret_elements = (uint32_t)n;
+	return true;
+}
+
+static void set_vector(struct op_tensor *t, uint32_t elements)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS - 1; d++) {
+		t->dim[d] = 1;
+		t->stride[d] = elements;
+	}
+	t->dim[QUOIT_MAX_DIMS - 1] = elements;
+	t->stride[QUOIT_MAX_DIMS - 1] = 1;
+}
+
+static void set_shape(struct op_tensor *t, const struct view *v)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		t->dim[d] = v->dim[d];
+		t->stride[d] = v->stride[d];
+	}
+}
+
+void cpu_arguments(const struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+		   const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], struct op_args *ret)
+{
+	const struct op_row *row = optable_find(sqe->opcode);
+	uint32_t n;
+	bool vectors = are_vectors(s, row, tensors, view, &n);
+
+	ret->opcode = sqe->opcode;
+	ret->arg = sqe->arg;
+	ret->scalar[0].u = sqe->scalar[0];
+	ret->scalar[1].u = sqe->scalar[1];
+	atomic_init(&ret->error, 0); /* no other thread sees it yet: a plain store */
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		ret->t[i].data = NULL;
+	for_each_tensor (i, tensors) {
+		const struct view *v = &s->views[view[i]];
+		struct op_tensor *t = &ret->t[i];
+
+		t->data = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
+		t->dtype = v->dtype;
+		if (vectors) {
+			set_vector(t, n);
+			continue;
+		}
+		set_shape(t, v);
+		if (i && row->broadcast)
+			broadcast(t, &ret->t[0], row->broadcast);
+	}
+}
+
+static int result_of(const struct op_args *args, struct quoit_error *error)
+{
+	int err = args->error;
+
+	if (err) {
+		error->value[0] = args->error_value[0];
+		error->value[1] = args->error_value[1];
+	}
+	return err;
+}
+
+void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero)
+{
+	struct session *outer = guard_enter(s);
+
+	for_each_tensor (i, zero) {
+		const struct buffer *b = &s->buffers[s->views[view[i]].buffer];
+
+		memset(buffer_data(s, b), 0, b->size);
+	}
+	guard_leave(outer);
+}
+
+int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
+	    const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero, struct quoit_error *error)
+{
+	const struct op_impl *impl = optable_find(sqe->opcode)->impl;
+	struct session *outer;
+	struct op_args args;
+
+	if (zero)
+		cpu_clear(s, view, zero);
+	if (!impl)
+		return 0;
+	cpu_arguments(s, sqe, tensors, view, &args);
+	outer = guard_enter(s);
+	impl->run(&args, 0, 1);
+	if (impl->finish)
+		impl->finish(&args);
+	guard_leave(outer);
+	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
+}
+
+/* For a job that only clears buffers: it has failed, or goes to another backend. */
+static void run_nothing(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	(void)args;
+	(void)tile;
+	(void)tiles;
+}
+
+static const struct op_impl nothing = {.run = run_nothing};
+
+static void set_zero_ranges(const struct session *s, const struct job *job, struct work *work)
+{
+	work->zeros = 0;
+	for_each_tensor (i, job_host_zero(job)) {
+		const struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
+
+		work->zero[work->zeros++] = (struct zero_range){buffer_data(s, b), b->size};
+	}
+}
+
+int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
+{
+	struct work *work;
+
+	if (!worker_admits(port, s->user->number, s->published))
+		return -EBUSY;
+	work = worker_slot(port);
+	work->impl = job->failed || job->executor != NO_EXECUTOR
+			     ? NULL
+			     : optable_find(job->sqe.opcode)->impl;
+	if (!work->impl) /* a NOP, a failed job, or one that goes to another backend */
+		work->impl = &nothing;
+	work->session = s;
+	work->session_id = s->id;
+	work->job = job_index(s, job);
+	work->cost = job->cost;
+	atomic_store_explicit(&work->user, s->user->number, memory_order_relaxed);
+	atomic_store_explicit(&work->share, user_share(s->user), memory_order_relaxed);
+	cpu_arguments(s, &job->sqe, job->tensors, job->view, &work->args);
+	set_zero_ranges(s, job, work);
+	worker_publish(port, work);
+	return 0;
+}
+
+int cpu_result(const struct work *work, struct quoit_error *error)
+{
+	return result_of(&work->args, error);
+}

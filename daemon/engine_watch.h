@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_watch.h - lists the threads to watch, and how the watchdog sees their progress */
+#ifndef QUOITD_ENGINE_WATCH_H
+#define QUOITD_ENGINE_WATCH_H
+
+#include "control/control.h"
+#include "control/watchdog.h"
+#include "engine.h"
+
+/*
+ * Watch the threads of a running machine, and this thread, which is about to call control_run.  If
+ * that fails, it is logged, and NULL is returned.  Stop it before machine_stop.
+ */
+struct watchdog *machine_watch(struct machine *m, struct control *c);
+
+#endif

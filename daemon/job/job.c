@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* job.c - admits and ends jobs */
+#include "job.h"
+
+#include <errno.h>
+
+#include "completion.h"
+#include "deps.h"
+#include "extent.h"
+#include "direct_rules.h"
+#include "base/tsc.h"
+#include "memory/lease.h"
+#include "memory/memory.h"
+#include "bytes_moved.h"
+#include "probes.h"
+#include "record.h"
+#include "observe/sample.h"
+#include "session/files.h"
+#include "session/kernels.h"
+#include "tensor.h"
+#include "session/tensor_bits.h"
+
+/* ---- the session's open jobs, in fetch order ---- */
+
+static void open_list_append(struct session *s, struct job *job)
+{
+	uint32_t self = job_index(s, job);
+
+	job->older = s->newest;
+	job->newer = NIL;
+	if (s->newest == NIL)
+		s->oldest = self;
+	else
+		s->jobs[s->newest].newer = self;
+	s->newest = self;
+	depth_enter(&s->open, job->fetch);
+}
+
+static void open_list_remove(struct session *s, struct job *job, uint64_t now)
+{
+	if (job->older == NIL)
+		s->oldest = job->newer;
+	else
+		s->jobs[job->older].newer = job->newer;
+	if (job->newer == NIL)
+		s->newest = job->older;
+	else
+		s->jobs[job->newer].older = job->older;
+	depth_leave(&s->open, now);
+}
+
+/* ---- poison ---- */
+
+/*
+ * A job that has failed to write bytes with gaps of one kind, such as a column panel, does not fail
+ * jobs that read between them; those did not wait for it, either.  If several such writes failed,
+ * or the gaps have gaps, the hull counts.
+ */
+static struct extent poison_extent(const struct buffer *b)
+{
+	struct extent e = extent_whole(b->poison_lo, b->poison_hi);
+
+	if (b->poison_step) {
+		e.run = b->poison_run;
+		e.levels = 1;
+		e.level[0].step = (int64_t)b->poison_step;
+		e.level[0].count =
+			(int64_t)((b->poison_hi - b->poison_lo - e.run) / b->poison_step) + 1;
+	}
+	return e;
+}
+
+static bool shares_poison(const struct buffer *b, const struct view *v)
+{
+	struct extent poison, of_view;
+
+	if (v->covers && !b->poison_step)
+		return true;
+	poison = poison_extent(b);
+	of_view = extent_of(v);
+	return extent_overlap(&poison, &of_view);
+}
+
+static void poison_whole(struct buffer *b, uint64_t lo, uint64_t hi)
+{
+	b->poison_lo = lo;
+	b->poison_hi = hi;
+	b->poison_run = b->poison_step = 0;
+}
+
+static void poison_view(struct buffer *b, const struct view *v)
+{
+	struct extent e;
+
+	poison_whole(b, v->lo, v->hi);
+	if (v->covers)
+		return;
+	e = extent_of(v);
+	if (e.levels == 1) {
+		b->poison_run = e.run;
+		b->poison_step = (uint64_t)e.level[0].step;
+	}
+}
+
+bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret)
+{
+	const struct buffer *b = &s->buffers[v->buffer];
+
+	if (!b->poisoned || v->lo >= b->poison_hi || b->poison_lo >= v->hi || !shares_poison(b, v))
+		return false;
+	*ret = b->cause;
+	return true;
+}
+
+bool job_is_poisoned(const struct session *s, struct job *job)
+{
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->reads & 1u << i &&
+		    view_is_poisoned(s, &s->views[job->view[i]], &job->error))
+			return true;
+	return false;
+}
+
+/* Does a write of this view replace all that others failed to write? */
+static bool replaces_poison(const struct buffer *b, const struct view *v, bool was_read)
+{
+	struct extent poison, of_view;
+
+	if (was_read || v->lo > b->poison_lo || v->hi < b->poison_hi)
+		return false;
+	if (v->covers || !b->poison_step)
+		return v->covers;
+	poison = poison_extent(b);
+	of_view = extent_of(v);
+	return extent_same(&poison, &of_view);
+}
+
+void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
+		  const struct quoit_error *cause)
+{
+	struct buffer *b = &s->buffers[v->buffer];
+
+	if (res >= 0) {
+		if (b->poisoned && replaces_poison(b, v, was_read))
+			b->poisoned = false;
+		return;
+	}
+	if (v->lo == v->hi)
+		return;
+	s->any_poison = true;
+	/* A write that replaces the poison replaces its cause, which no longer matters. */
+	if (!b->poisoned || replaces_poison(b, v, was_read)) {
+		b->poisoned = true;
+		poison_view(b, v);
+		b->cause = *cause;
+		return;
+	}
+	poison_whole(b, v->lo < b->poison_lo ? v->lo : b->poison_lo,
+		     v->hi > b->poison_hi ? v->hi : b->poison_hi);
+}
+
+/* ---- admitting ---- */
+
+static struct ring *ring_of(const struct session *s, const struct job *job)
+{
+	return s->rings[job->ring];
+}
+
+static void set_accesses(struct session *s, struct job *job)
+{
+	for_each_tensor (i, job->tensors) {
+		const struct view *v = &s->views[job->view[i]];
+		const struct buffer *b = &s->buffers[v->buffer];
+
+		job->access[i] = (struct access){.buffer = v->buffer,
+						 .write = job->writes & 1u << i,
+						 .gaps = !v->covers,
+						 .lo = v->lo,
+						 .hi = v->hi};
+		/* The job that brings bytes may have to clear the whole buffer: it writes all. */
+		if (job->holds & 1u << i && (!b->reserved || !b->zeroed)) {
+			job->access[i].write = true;
+			job->access[i].gaps = false;
+			job->access[i].lo = 0;
+			job->access[i].hi = b->size;
+		}
+	}
+}
+
+static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
+		 const struct plan *plan, uint32_t sq_index, uint64_t now)
+{
+	struct session *s = r->session;
+
+	job->sqe = *sqe;
+	job->fetch = now;
+	job->start = job->end = 0;
+	job->device_start = job->device_end = job->device_error = 0;
+	job->submit = job->post = 0;
+	job->has_cqe = false;
+	job->data = job->memory = 0;
+	job->weight = 0;
+	job->deadline = 0;
+	job->elements = plan->elements;
+	job->cost = plan->cost;
+	job->sq_index = sq_index;
+	job->waits = 0;
+	job->edges = NIL;
+	job->parked = NIL;
+	job->allocating = 0;
+	job->ring = (uint16_t)r->index;
+	job_become(s, job, JOB_WAITING);
+	job->tensors = plan->tensors;
+	job->reads = plan->reads;
+	job->writes = plan->writes;
+	job->executor = plan->executor;
+	job->on_device = plan->on_device;
+	job->holds = plan->refused ? 0 : plan->tensors;
+	job->refused = plan->refused;
+	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP waits and needs no memory */
+		job->holds &= (uint8_t)~plan->on_device;
+	job->in_stream = job->in_direct = false;
+	job->stream = 0;
+	job->eased = job->behind = 0;
+	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
+	job->zero = 0;
+	job->memory_waits = job->posted = false;
+	job->lacks = LACK_NOTHING;
+	job->failed = 0;
+	job->error = (struct quoit_error){0};
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (plan->tensors & 1u << i)
+			job->view[i] = plan->view[i];
+	set_accesses(s, job);
+}
+
+/* The open job that the link names; NIL: it has ended, or there is no link. */
+static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, uint32_t sq_index)
+{
+	struct job *job;
+
+	if (!(sqe->flags & QUOIT_SQE_LINK))
+		return NIL;
+	job = deps_ring_find(r, sq_index - sqe->link);
+	return job ? job_index(r->session, job) : NIL;
+}
+
+static bool has_file(const struct job *job)
+{
+	return !job->refused && job_names_file(job);
+}
+
+static bool has_kernel(const struct job *job)
+{
+	return !job->refused && job->sqe.opcode == QUOIT_OP_LAUNCH;
+}
+
+static void enter(struct ring *r, struct job *job, uint64_t now)
+{
+	struct session *s = r->session;
+
+	job->order = ++s->order;
+	open_list_append(s, job);
+	deps_ring_insert(r, job);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i)
+			s->views[job->view[i]].refs++;
+	if (has_file(job))
+		files_hold(s, job->sqe.scalar[1]);
+	else if (has_kernel(job))
+		kernels_hold(s, job->sqe.arg);
+	if (job->sqe.flags & QUOIT_SQE_AFTER_ALL)
+		deps_segment_end(r, job);
+	else
+		deps_segment_join(r, job);
+	r->in_flight++;
+	r->jobs++;
+	if (job->sqe.deadline) {
+		job->deadline = now + (uint64_t)job->sqe.deadline * (tsc_hz() / 1000000);
+		if (!s->deadlines++ || job->deadline < s->next_deadline)
+			s->next_deadline = job->deadline;
+	}
+	if (r->stamps)
+		job->submit = r->notes[job->sq_index & (r->layout.sq_entries - 1)].submit;
+}
+
+static void leave_segments(struct session *s, struct ring *r, uint64_t now, job_ready_fn *ready)
+{
+	struct job *after;
+
+	while ((after = deps_segment_next(r)) != NULL) {
+		after->waits--;
+		after->data = now;
+		memory_recount(s, after, now);
+		if (job_may_start(after))
+			ready(s, after);
+	}
+}
+
+int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *plan,
+	      uint32_t sq_index, uint64_t now, job_ready_fn *ready)
+{
+	struct session *s = r->session;
+	struct job *job;
+
+	if (sqe->flags & QUOIT_SQE_AFTER_ALL && deps_segments_full(r))
+		return -EAGAIN;
+	job = tables_take_job(s);
+	if (!job) {
+		(void)lease_ask_tables(s);
+		return -EAGAIN;
+	}
+	init(r, job, sqe, plan, sq_index, now);
+	if (deps_add(s, job, linked_job(r, sqe, sq_index)) < 0) {
+		tables_give_job(s, job);
+		if (s->edges_room - s->edges_open < DEPS_MAX_EDGES)
+			(void)lease_ask_tables(s);
+		return -EAGAIN;
+	}
+	enter(r, job, now);
+	memory_admit(s, job);
+	if (job_may_start(job))
+		ready(s, job);
+	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
+		leave_segments(s, r, now, ready); /* all jobs before it may have ended already */
+	if (job->memory_waits && s->oldest == job_index(s, job))
+		memory_advance(s, ready); /* no job's end will do it */
+	return 0;
+}
+
+/* ---- ending ---- */
+
+/* Note that the job is posted.  index: of the ring's next CQE before the post. */
+static void note_post(const struct ring *r, struct job *job, uint32_t index, uint64_t now)
+{
+	job->cq_index = index;
+	job->has_cqe = r->cq.next != index;
+	job->post = now;
+}
+
+/* Post the job's end; true: with a CQE. */
+static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
+{
+	uint32_t index = r->cq.next;
+	struct quoit_stamps stamps = {.submit = job->submit,
+				      .fetch = job->fetch,
+				      .start = job->start,
+				      .end = job->end,
+				      .post = now,
+				      .device_start = job->device_start,
+				      .device_end = job->device_end,
+				      .device_error = job->device_error};
+
+	job->posted = true;
+	r->in_flight--;
+	completion_post(r, &job->sqe, res, &job->error, &stamps);
+	note_post(r, job, index, now);
+	return job->has_cqe;
+}
+
+void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
+{
+	job->failed = res;
+	job->error = (struct quoit_error){.code = res};
+	post(ring_of(s, job), job, res, now);
+}
+
+void job_refuse(struct session *s, struct job *job, const struct quoit_error *error)
+{
+	job->failed = error->code;
+	job->error = *error;
+	job->posted = true;
+	ring_of(s, job)->in_flight--;
+	job->cq_index = ring_of(s, job)->cq.next; /* the caller posts it next */
+	job->has_cqe = !ring_of(s, job)->mute;
+	job->post = job->fetch;
+}
+
+/* The record that readers of this job's outputs will get. */
+static struct quoit_error cause_of(const struct ring *r, const struct job *job, int32_t res)
+{
+	struct quoit_error cause = job->error;
+
+	if (res != -QUOIT_EPOISON) {
+		cause.code = res;
+		cause.cause = job->sqe.user_data;
+		cause.opcode = job->sqe.opcode;
+		cause.ring = (uint16_t)r->index;
+	}
+	return cause;
+}
+
+static void mark_outputs(struct session *s, const struct ring *r, struct job *job, int32_t res)
+{
+	struct quoit_error cause = {0};
+
+	if (res < 0)
+		cause = cause_of(r, job, res);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->writes & 1u << i)
+			view_written(s, &s->views[job->view[i]], job->reads & 1u << i, res, &cause);
+}
+
+void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready)
+{
+	struct ring *r = ring_of(s, job);
+	bool posted;
+
+	probe_end(s, job, res);
+	mark_outputs(s, r, job, res);
+	deps_remove(s, job, now, ready);
+	deps_ring_remove(r, job);
+	open_list_remove(s, job, now);
+	if (job->deadline)
+		s->deadlines--;
+	posted = !job->posted && post(r, job, res, now);
+	if (res >= 0)
+		sample_job(r, job, posted);
+	record_job(r, job, res);
+	if (res < 0) {
+		s->jobs_failed++;
+	} else {
+		s->jobs_done++;
+		legs_move(s, job->sqe.opcode, moved_by_job(s, job, res));
+	}
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (job->tensors & 1u << i)
+			tensor_unref(s, job->view[i]);
+	if (has_file(job))
+		files_drop(s, job->sqe.scalar[1]);
+	else if (has_kernel(job))
+		kernels_drop(s, job->sqe.arg);
+	deps_segment_leave(r, job);
+	r->jobs--;
+	tables_give_job(s, job);
+	leave_segments(s, r, now, ready);
+	if (s->memory.head != NIL)
+		memory_advance(s, ready);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job.h - the life of a job between its fetch and its CQE.
+ *
+ *	admitted ─► waiting ─► ready ─► running ─► ended
+ *
+ * A short job that waits for nothing never enters the table: it runs at its fetch (fetch.c).
+ */
+#ifndef QUOITD_JOB_H
+#define QUOITD_JOB_H
+
+#include "ops/optable.h"
+#include "validate.h"
+
+/* Does the job move a file's bytes? */
+static inline bool job_names_file(const struct job *job)
+{
+	return optable_row(job->sqe.opcode)->flags & OP_FILE;
+}
+
+typedef void job_ready_fn(struct session *s, struct job *job);
+
+/*
+ * Make a job of a checked SQE and find out what it must wait for; calls ready() if that is
+ * nothing.  0, or -EAGAIN: a table is full until other jobs end, and nothing was done.
+ */
+int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *plan,
+	      uint32_t sq_index, uint64_t now, job_ready_fn *ready);
+
+/*
+ * Decide a job's end before it has started.  Its CQE is posted now; the job keeps its place in the
+ * order, without running, until those before it have ended.
+ */
+void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now);
+
+/*
+ * The same for a job that was admitted with a plan of its outputs alone (validate_outputs).  The
+ * caller posts its CQE next, with this error.
+ */
+void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);
+
+/* Does it read what a failed job should have written?  Fills job->error with the first cause. */
+bool job_is_poisoned(const struct session *s, struct job *job);
+bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret);
+
+/* End a job with res.  Everything that waited for it goes on; calls ready() for what may start. */
+void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready);
+
+/* Update a buffer's poison after a write of this view, which succeeded or failed (res < 0). */
+void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
+		  const struct quoit_error *cause);
+
+#endif

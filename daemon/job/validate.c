@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* validate.c - checks the words of an SQE that every job has, and overlaps of tensors */
+#include "validate.h"
+
+#include <errno.h>
+
+#include "cost.h"
+#include "extent.h"
+#include "ops/optable.h"
+#include "rules.h"
+#include "session/kernels.h"
+#include "session/tensor_bits.h"
+#include "shape.h"
+
+/* First word of nearly every SQE: opcode, QUIET and arg; for a job also the kind of its scalars. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
+#define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
+#define PLAIN_JOB    (PLAIN_HEADER | (uint64_t)QUOIT_SQE_INT << 8)
+
+/* Has it no flag but QUIET, no device, and nothing in reserved bytes? */
+static bool has_plain_header(const struct quoit_sqe *sqe)
+{
+	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
+}
+
+bool validate_is_plain(const struct quoit_sqe *sqe)
+{
+	return !(*(const uint64_t *)sqe & ~PLAIN_JOB) && !(sqe->link | sqe->word[5]);
+}
+
+static int check_header(const struct quoit_sqe *sqe, struct fault *f)
+{
+	uint8_t flags = sqe->flags;
+
+	if (flags & ~QUOIT_SQE_FLAGS)
+		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, flags, QUOIT_SQE_FLAGS);
+	if (flags & QUOIT_SQE_AFTER_ALL && sqe->opcode != QUOIT_OP_NOP)
+		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, flags,
+			      QUOIT_SQE_FLAGS & ~QUOIT_SQE_AFTER_ALL);
+	if (sqe->reserved0)
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->reserved0, 0);
+	return 0;
+}
+
+/* A job's predicted cost is for one core; a device is about so much faster. */
+#define DEVICE_SPEED 64u
+
+/*
+ * A job that holds a device for too long is ended together with the device's process, and every
+ * session's memory there is lost.  A kernel of a client's own runs in its user's process instead.
+ */
+static int check_device_time(const struct session *s, const struct plan *p, struct fault *f)
+{
+	uint64_t ns;
+
+	if (!p->device || p->row->flags & OP_LAUNCH)
+		return 0;
+	ns = cost_on_device(&s->device[p->device - 1].speed, p);
+	return ns > s->device_job_ns ? refuse(f, -E2BIG, QUOIT_FIELD_DIM, ns, s->device_job_ns) : 0;
+}
+
+/*
+ * All tensors of a device's job must be on that device.  A copy may go from any place to any
+ * other.  A NOP, which only waits, may name any tensors.
+ */
+static int check_devices(const struct session *s, struct plan *p, struct fault *f)
+{
+	const struct op_row *row = p->row;
+	bool is_copy = row == optable_row(QUOIT_OP_COPY);
+
+	for_each_tensor (i, p->tensors)
+		if (p->t[i]->device) {
+			p->on_device |= (uint8_t)(1u << i);
+			p->device = p->t[i]->device;
+		}
+	if (row->types == OP_TYPES_X)
+		return 0;
+	for_each_tensor (i, p->tensors) {
+		uint8_t device = p->t[i]->device;
+
+		if (device && row->flags & (OP_FILE | OP_MODULE))
+			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_PLACE + device, 0);
+		if (device != p->device && !is_copy)
+			return refuse_tensor(f, -EXDEV, i, device, p->device);
+	}
+	p->executor = (uint8_t)(s->first_device + p->device - 1);
+	if (is_copy && p->on_device == p->tensors && p->t[0]->device != p->t[1]->device)
+		p->executor = BRIDGE_EXECUTOR;
+	return 0;
+}
+
+/*
+ * All tensors of a kernel are on its device; it may have none.  A scalar that the kernel does not
+ * take must be zero.
+ */
+static int check_launch(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
+			struct fault *f)
+{
+	const struct kernel *kernel = kernels_find(s, sqe->arg);
+
+	for (unsigned i = 0; i < 2; i++)
+		if (sqe->scalar[i] && !(kernel->scalars & 1u << i))
+			return refuse(f, -EINVAL, (uint8_t)(QUOIT_FIELD_SCALAR0 + i),
+				      sqe->scalar[i], 0);
+	p->device = kernels_device(s, kernel);
+	for_each_tensor (i, p->tensors)
+		if (p->t[i]->device != p->device)
+			return refuse_tensor(f, -EXDEV, i, p->t[i]->device, p->device);
+	p->on_device = p->tensors;
+	p->executor = (uint8_t)(s->first_device + p->device - 1);
+	return 0;
+}
+
+/* A copy between two places moves whole pieces: its tensors are dense and equally long. */
+static int check_transfer(const struct plan *p, struct fault *f)
+{
+	bool in_one_place = p->on_device == p->tensors && p->executor != BRIDGE_EXECUTOR;
+
+	if (in_one_place || p->executor == NO_EXECUTOR)
+		return 0;
+	for_each_tensor (i, p->tensors) {
+		if (!p->t[i]->dense)
+			return refuse(f, -ENOTSUP, QUOIT_FIELD_STRIDE, i, 0);
+		if (p->t[i]->elements != p->t[0]->elements)
+			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_SIZE, p->t[i]->elements);
+	}
+	return 0;
+}
+
+static int check_words(const struct quoit_sqe *sqe, struct fault *f)
+{
+	uint64_t reserved;
+
+	if (sqe->device)
+		return refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
+	if (!(sqe->flags & QUOIT_SQE_LINK) != !sqe->link)
+		return refuse(f, -EINVAL, QUOIT_FIELD_LINK, sqe->link, sqe->flags & QUOIT_SQE_LINK);
+	if (sqe->priority >= QUOIT_PRIO_NR)
+		return refuse(f, -EINVAL, QUOIT_FIELD_PRIORITY, sqe->priority, QUOIT_PRIO_NR - 1);
+	reserved = sqe->word[5] & ~(uint64_t)UINT8_MAX; /* all but priority */
+	if (reserved)
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, reserved, 0);
+	return 0;
+}
+
+/* Resolve the handles; the operation's row says how each tensor is accessed. */
+static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
+			 struct fault *f)
+{
+	const struct op_row *row = p->row;
+	unsigned tensors = 0, devices = 0;
+
+	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
+		if (sqe->tensor[i])
+			return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_UNUSED, 0);
+	for_each_tensor (i, row->takes) {
+		uint32_t handle = sqe->tensor[i], view;
+
+		if (!handle && !(row->needs & 1u << i))
+			continue;
+		view = session_view(s, handle);
+		if (view == NIL)
+			return refuse_tensor(f, -EBADF, i, handle, s->max_tensors);
+		p->view[i] = view;
+		p->t[i] = &s->views[view];
+		devices |= p->t[i]->device;
+		tensors |= 1u << i;
+	}
+	p->tensors = (uint8_t)tensors;
+	p->reads = (uint8_t)(tensors & row->reads);
+	p->writes = (uint8_t)(tensors & row->writes);
+	p->executor = row->module;
+	if (row->flags & OP_LAUNCH)
+		return check_launch(s, sqe, p, f);
+	return devices ? check_devices(s, p, f) : 0;
+}
+
+static bool same_view(const struct view *a, const struct view *b)
+{
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++)
+		if (a->dim[d] != b->dim[d] || (a->dim[d] > 1 && a->stride[d] != b->stride[d]))
+			return false;
+	return a->offset == b->offset && a->dtype == b->dtype;
+}
+
+/*
+ * Where elements are computed one by one, an output may be the very same view as an input.  Any
+ * other overlap has no defined result and is refused.
+ */
+static int check_overlap(const struct plan *p, struct fault *f)
+{
+	uint8_t shape = p->row->shape;
+	bool elementwise = shape == SHAPE_SAME || shape == SHAPE_SELECT || shape == SHAPE_COMPARE ||
+			   shape == SHAPE_LOSS;
+
+	for_each_tensor (w, p->writes) {
+		const struct view *out = p->t[w];
+
+		if (!out->disjoint)
+			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, w, 0);
+		for_each_tensor (i, p->tensors & ~(1u << w)) {
+			const struct view *in = p->t[i];
+
+			if (in->buffer != out->buffer || !extent_views_overlap(in, out))
+				continue;
+			if (!elementwise || p->writes & 1u << i || !same_view(in, out))
+				return refuse_tensor(f, -EINVAL, i, QUOIT_MISFIT_OVERLAP + w, 0);
+		}
+	}
+	return 0;
+}
+
+/* The row of the operation, or of the kernel that the job launches. */
+static int find_row(const struct session *s, const struct quoit_sqe *sqe, const struct op_row **ret,
+		    struct fault *f)
+{
+	const struct kernel *kernel;
+
+	*ret = optable_find(sqe->opcode);
+	if (sqe->opcode == QUOIT_OP_SORT || sqe->opcode == QUOIT_OP_SCATTER)
+		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if (!*ret || (*ret)->flags & OP_CONTROL)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if ((*ret)->absent)
+		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if (!((*ret)->flags & OP_LAUNCH))
+		return 0;
+	kernel = kernels_find(s, sqe->arg);
+	if (!kernel)
+		return refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, 0);
+	*ret = &kernel->row;
+	return 0;
+}
+
+int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret,
+		 struct fault *f)
+{
+	int err;
+
+	*ret = (struct plan){0};
+	err = find_row(s, sqe, &ret->row, f);
+	if (err)
+		return err;
+	if (!validate_is_plain(sqe)) { /* else three tests have done for all of these */
+		err = check_header(sqe, f);
+		if (!err)
+			err = check_words(sqe, f);
+	}
+	if (!err)
+		err = check_tensors(s, sqe, ret, f);
+	if (!err)
+		err = rules_check(s, sqe, ret, f);
+	if (!err)
+		err = check_overlap(ret, f);
+	if (!err && ret->on_device) {
+		err = check_transfer(ret, f);
+		if (!err)
+			err = check_device_time(s, ret, f);
+		ret->cost /= DEVICE_SPEED;
+		ret->piece = 0;
+	}
+	if (!err && ret->cost > VALIDATE_MAX_NS)
+		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);
+	if (!err && ret->piece > VALIDATE_MAX_PIECE_NS)
+		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->piece, VALIDATE_MAX_PIECE_NS);
+	return err;
+}
+
+void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret)
+{
+	struct fault f;
+
+	*ret = (struct plan){.refused = true, .executor = NO_EXECUTOR};
+	if (find_row(s, sqe, &ret->row, &f) && !(ret->row && ret->row->absent))
+		return;
+	for_each_tensor (i, ret->row->takes & ret->row->writes) {
+		uint32_t view = session_view(s, sqe->tensor[i]);
+
+		if (view == NIL)
+			continue;
+		ret->view[i] = view;
+		ret->t[i] = &s->views[view];
+		ret->tensors |= (uint8_t)(1u << i);
+	}
+	ret->writes = ret->tensors;
+}
+
+/* A control operation may carry QUIET and no other flag. */
+static int check_control(const struct quoit_sqe *sqe, struct fault *f)
+{
+	int err = has_plain_header(sqe) ? 0 : check_header(sqe, f);
+
+	if (!err && sqe->flags & ~QUOIT_SQE_QUIET)
+		err = refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, sqe->flags, QUOIT_SQE_QUIET);
+	return err;
+}
+
+/* Check the handle for a new tensor: its index is in range and free. */
+static int check_new_handle(const struct session *s, uint32_t handle, struct fault *f)
+{
+	uint32_t index = handle & QUOIT_HANDLE_INDEX_MASK;
+
+	if (index == 0 || index >= s->max_tensors)
+		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, handle, s->max_tensors);
+	if (s->tensors[index].handle)
+		return refuse(f, -EEXIST, QUOIT_FIELD_TENSOR0, handle, s->tensors[index].handle);
+	return 0;
+}
+
+/* Check all of a CREATE but its handle and shape; most are plain and pass at the first test. */
+static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
+{
+	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
+	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
+	int err;
+
+	if (has_plain_header(sqe) && sqe->arg <= QUOIT_CREATE_DTYPE_MASK && !sqe->base[1] &&
+	    !sqe->offset)
+		return 0;
+	err = check_control(sqe, f);
+	if (!err && sqe->device > s->devices)
+		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, s->devices);
+	if (!err && sqe->device)
+		known = QUOIT_CREATE_DTYPE_MASK;
+	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
+		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
+	if (!err && sqe->base[1])
+		err = refuse_tensor(f, -EINVAL, 1, QUOIT_MISFIT_UNUSED, 0);
+	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
+		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
+	return err;
+}
+
+/* The client's own bytes must be within its arena, and aligned there. */
+static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
+		       struct fault *f)
+{
+	uint32_t element = shape_dtype_size(v->dtype);
+
+	if (sqe->offset > s->arena_bytes || v->hi > s->arena_bytes - sqe->offset)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);
+	if (sqe->offset % element)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, element);
+	return 0;
+}
+
+static bool has_strides(const struct quoit_sqe *sqe)
+{
+	return sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3];
+}
+
+int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
+		    struct fault *f)
+{
+	uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
+	int err = check_create(s, sqe, f);
+
+	if (!err)
+		err = check_new_handle(s, sqe->base[0], f);
+	if (err)
+		return err;
+	if (has_strides(sqe))
+		err = shape_make(ret, dtype, sqe, 0, UINT64_MAX, f);
+	else
+		err = shape_make_packed(ret, dtype, sqe->dim, f);
+	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
+		err = check_arena(s, sqe, ret, f);
+	ret->device = sqe->device;
+	ret->plain = ret->dense && !ret->device;
+	return err;
+}
+
+int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
+		  struct fault *f)
+{
+	const struct view *base;
+	uint64_t size, first;
+	uint32_t view;
+	int err = check_control(sqe, f);
+
+	if (!err && sqe->device)
+		err = refuse(f, -EINVAL, QUOIT_FIELD_DEVICE, sqe->device, 0);
+	if (!err && sqe->arg)
+		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, 0);
+	if (!err)
+		err = check_new_handle(s, sqe->base[0], f);
+	if (err)
+		return err;
+	view = session_view(s, sqe->base[1]);
+	if (view == NIL)
+		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR1, sqe->base[1], s->max_tensors);
+	base = &s->views[view];
+	size = s->buffers[base->buffer].size;
+	/* Modulo 2^64: a tensor that steps backwards has elements before its first. */
+	first = base->offset + sqe->offset;
+	if (first > size)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
+	if (has_strides(sqe))
+		err = shape_make(ret, base->dtype, sqe, first, size, f);
+	else
+		err = shape_make_packed_at(ret, base->dtype, sqe->dim, first, size, f);
+	ret->device = base->device;
+	ret->plain = ret->dense && !ret->device;
+	ret->buffer = base->buffer;
+	return err;
+}
+
+static bool says_more_than_handle(const struct quoit_sqe *sqe)
+{
+	const uint64_t *word = sqe->word;
+
+	return sqe->arg | sqe->device | sqe->base[1] | word[1] | word[2] | word[3] | word[4] |
+	       word[5];
+}
+
+int validate_free(const struct session *s, const struct quoit_sqe *sqe, uint32_t *ret_view,
+		  struct fault *f)
+{
+	int err = has_plain_header(sqe) ? 0 : check_control(sqe, f);
+
+	if (err)
+		return err;
+	if (says_more_than_handle(sqe))
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, 1, 0);
+	*ret_view = session_view(s, sqe->base[0]);
+	if (*ret_view == NIL)
+		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, sqe->base[0], s->max_tensors);
+	return 0;
+}

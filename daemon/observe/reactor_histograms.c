@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* reactor_histograms.c - counts what all sessions of a reactor have done */
+#include "reactor_histograms.h"
+
+#include <stdlib.h>
+
+struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
+			    uint64_t grain)
+{
+	uint32_t count = QUOIT_LEG_NR + devices * HISTOGRAMS_OF_DEVICE;
+	struct summary *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
+
+	if (!s)
+		return NULL;
+	s->file = file;
+	s->reactor = reactor;
+	s->devices = devices;
+	s->grain = grain;
+	return s;
+}
+
+void summary_settle(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->notes; i++)
+		histogram_add(&s->histogram[s->note[i].histogram], s->note[i].bucket,
+			      s->note[i].weight);
+	s->notes = 0;
+}
+
+static unsigned place_of(uint32_t device, unsigned which)
+{
+	return QUOIT_LEG_NR + (device - 1) * HISTOGRAMS_OF_DEVICE + which;
+}
+
+void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
+		       uint32_t weight)
+{
+	unsigned which = leg == QUOIT_LEG_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
+
+	if (device <= s->devices)
+		summary_add(s, place_of(device, which), bucket, weight);
+}
+
+/* Copy out the counts of operations.  Returns all their bytes, in multiples of the grain. */
+static uint64_t tell_operations(const struct summary *s)
+{
+	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
+		const struct quoit_operation_totals *from = &s->operation[i];
+
+		__atomic_store_n(&to[i].jobs, from->jobs, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].timed, from->timed, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].ticks, from->ticks, __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i].bytes, from->bytes - from->bytes % s->grain,
+				 __ATOMIC_RELAXED);
+		bytes += from->bytes;
+	}
+	return bytes - bytes % s->grain;
+}
+
+uint64_t summary_tell(struct summary *s)
+{
+	uint64_t bytes = tell_operations(s);
+
+	summary_settle(s);
+	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
+		histogram_tell(&s->histogram[leg], histograms_leg(s->file, s->reactor, leg));
+	for (uint32_t d = 1; d <= s->devices; d++)
+		for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
+			histogram_tell(&s->histogram[place_of(d, i)],
+				       histograms_device(s->file, s->reactor, d, i));
+	return bytes;
+}
