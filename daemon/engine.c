@@ -22,6 +22,9 @@
 #include "ops/blas.h"
 #include "observe/reactor_histograms.h"
 #include "observe/session_file.h"
+#include "memory/memory_thread.h"
+#include "reactor/bells.h"
+#include "backend/cpu/worker.h"
 
 #define DESCRIPTION_BYTES 16384
 
@@ -112,6 +115,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 {
 	const struct placement_core *core = placement_reactor(m->plan, i);
 	struct reactor *r = &m->reactors[i];
+	int err;
 
 	r->index = i;
 	r->cpu = core->cpu;
@@ -133,7 +137,10 @@ static int make_reactor(struct machine *m, uint32_t i)
 	memory_link_init(r->memory, &r->need_wake, r->eventfd);
 	r->bells = &m->bell_links[i];
 	bell_link_init(r->bells, &r->need_wake, r->eventfd);
-	return io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &m->features, &r->io);
+	err = io_new(!m->config->no_io_uring, &r->need_wake, r->eventfd, &m->features, &r->io);
+	if (!err)
+		r->io_buffers = io_registry(r->io);
+	return err;
 }
 
 static int make_reactors(struct machine *m)

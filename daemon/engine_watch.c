@@ -14,6 +14,9 @@
 #include "observe/totals.h"
 #include "base/tsc.h"
 #include "reactor/reactor_idle.h"
+#include "memory/memory_thread.h"
+#include "reactor/bells.h"
+#include "backend/cpu/worker.h"
 
 /* Used if no service manager tells how long a thread may be stuck. */
 #define PERIOD_NS UINT64_C(30000000000)

@@ -3,7 +3,8 @@
 # lint.sh - test the include rule, the format, the licence lines, and links of pages (links.sh)
 #
 # Includes go down only: abi.h <- ring.h <- libclient.  daemon/, cuda/ and tools/ include
-# libclient/include/ and nothing of each other.
+# libclient/include/ and nothing of each other.  In each of them, too, a folder includes lower
+# floors only (floors.awk), and no headers include each other in a circle.
 . "$(dirname "$0")/counting.sh"
 cd "$(dirname "$0")/.." || exit 1
 
@@ -29,9 +30,28 @@ own_includes() {
 	done
 }
 
+# What goes up in TREE, and headers that include each other in a circle.
+upward() { # TREE FLOOR...
+	tree=$1
+	shift
+	files "$tree/*.c" "$tree/*.h" "$tree/*.cu" "$tree/*.cuh" |
+		xargs awk -v tree="$tree" -v floors="$*" -f tests/floors.awk
+	files "$tree/*.h" "$tree/*.cuh" | xargs grep -H '^#include "' |
+		sed -n 's/^\(.*\):#include "\(.*\)"/\1 \2/p' | while read -r f i; do
+		case $i in
+		*/*) echo "$f $tree/$i" ;;
+		*) echo "$f $(dirname "$f")/$i" ;;
+		esac
+	done | tsort 2>&1 >/dev/null
+}
+
 for folder in libclient daemon tools cuda; do
 	expect_nothing "$folder/ includes only its own files and libclient/include" "$(own_includes $folder)"
 done
+expect_nothing 'in daemon/, includes go down' "$(upward daemon \
+	base store fair config machine ops session observe memory job backend processes reactor control . \
+	quoit-exec=base,store,fair,ops)"
+expect_nothing 'in cuda/, includes go down' "$(upward cuda kernels .)"
 expect_nothing 'public headers include only public headers' \
 	"$(grep -n '^#include "' libclient/include/quoit.h libclient/include/quoit/*)"
 expect_nothing 'abi.h includes only stdint.h and ops.def' \

@@ -11,7 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "walk.h"
+#include "kernels/walk.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@
 #define QUOIT_CUDA_RANDOM_CORE_H
 
 #include "kernels/element.h"
-#include "walk.h"
+#include "kernels/walk.h"
 
 #define RANDOM_BYTES  16 /* the numbers of a block */
 #define RANDOM_WORDS  4  /* of a block: four f32 or two f64 */

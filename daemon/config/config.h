@@ -15,13 +15,9 @@
 
 #include <quoit/socket.h>
 
+#include "base/limits.h"
 #include "option.h"
 #include "user_rules.h"
-
-#define CONFIG_MODULES   8
-#define CONFIG_DEVICES   8
-#define CONFIG_OWN_USERS 4 /* users with device processes of their own, at a time */
-#define CONFIG_EXECUTORS (CONFIG_MODULES + CONFIG_DEVICES * (1 + CONFIG_OWN_USERS))
 
 #define CONFIG_OPTIONS 40 /* at most */
 #define CONFIG_FILES   64 /* at most, with drop-ins */

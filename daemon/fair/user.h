@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "config/config.h"
+#include "base/limits.h"
 #include "base/dear.h"
 #include "ledger.h"
 

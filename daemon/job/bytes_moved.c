@@ -14,7 +14,7 @@ static uint64_t bytes_of(const struct session *s, const uint32_t *view, uint8_t 
 	for_each_tensor (i, tensors) {
 		const struct view *v = &s->views[view[i]];
 
-		bytes += v->elements * shape_dtype_size(v->dtype);
+		bytes += v->elements * op_dtype_size(v->dtype);
 	}
 	return bytes;
 }

@@ -6,7 +6,7 @@
 
 #include "base/tsc.h"
 #include "probes.h"
-#include "reactor/reactor_bells.h"
+#include "session/owner.h"
 #include "observe/sample.h"
 
 int completion_credits(struct ring *r)

@@ -42,7 +42,7 @@ static uint64_t far_steps(const struct view *v)
 	if (v->dense || v->hi - v->lo < FAR_BYTES)
 		return 0;
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-		uint64_t step = (uint64_t)labs(v->stride[d]) * shape_dtype_size(v->dtype);
+		uint64_t step = (uint64_t)labs(v->stride[d]) * op_dtype_size(v->dtype);
 
 		if (v->dim[d] > 1 && step && step < nearest) {
 			nearest = step;

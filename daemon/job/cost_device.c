@@ -40,7 +40,7 @@ static bool is_for_library(const struct device_speed *d, const struct plan *p)
 		return false;
 	for (unsigned i = 1; i < 3 && is_so; i++)
 		is_so = cost_is_expressible(p->t[i]) ||
-			p->t[i]->elements <= PACKED_BYTES / shape_dtype_size(p->t[i]->dtype);
+			p->t[i]->elements <= PACKED_BYTES / op_dtype_size(p->t[i]->dtype);
 	return is_so;
 }
 
@@ -51,7 +51,7 @@ static double product_speed(const struct device_speed *d, const struct plan *p)
 	if (!is_for_library(d, p))
 		return dtype == QUOIT_F64 && !(d->flags & QUOIT_DEVICE_DOUBLES) ? 1 / DOUBLES_PART
 										: 1;
-	return shape_dtype_size(dtype) == 2 ? LIBRARY_SPEED * HALVES_SPEED : LIBRARY_SPEED;
+	return op_dtype_size(dtype) == 2 ? LIBRARY_SPEED * HALVES_SPEED : LIBRARY_SPEED;
 }
 
 /* The time by the plain kernel: a few tiles keep only a few units busy. */

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "extent.h"
+#include "session/extent.h"
 #include "memory/memory.h"
 
 /* An access is named by its job's index times four plus its place in the job. */

@@ -39,15 +39,7 @@ void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t no
  */
 void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);
 
-/* Does it read what a failed job should have written?  Fills job->error with the first cause. */
-bool job_is_poisoned(const struct session *s, struct job *job);
-bool view_is_poisoned(const struct session *s, const struct view *v, struct quoit_error *ret);
-
 /* End a job with res.  Everything that waited for it goes on; calls ready() for what may start. */
 void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready);
-
-/* Update a buffer's poison after a write of this view, which succeeded or failed (res < 0). */
-void view_written(struct session *s, const struct view *v, bool was_read, int32_t res,
-		  const struct quoit_error *cause);
 
 #endif

@@ -8,17 +8,6 @@
 /* No buffer is larger, so that no sum of offsets below comes near an overflow. */
 #define MAX_BYTES (UINT64_C(1) << 46)
 
-uint32_t shape_dtype_size(uint8_t dtype)
-{
-	/* As many as the field in a CREATE can name, so that no index needs a check. */
-	static const uint8_t size[QUOIT_CREATE_DTYPE_MASK + 1] = {
-		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
-		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
-	};
-
-	return size[dtype & QUOIT_CREATE_DTYPE_MASK];
-}
-
 /*
  * Do no two elements share bytes?  With the dims sorted by stride, each step is longer than all
  * that the smaller ones span.  Sufficient, and true for all that slices, transposes and reshapes
@@ -161,7 +150,7 @@ int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_
 		      struct fault *f)
 {
 	uint64_t outer = (uint64_t)dim[0] * dim[1], inner = (uint64_t)dim[2] * dim[3];
-	uint32_t element = shape_dtype_size(dtype);
+	uint32_t element = op_dtype_size(dtype);
 
 	if (!element)
 		return refuse_dtype(dtype, f);
@@ -182,7 +171,7 @@ int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_
 int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uint64_t offset,
 	       uint64_t size, struct fault *f)
 {
-	uint32_t element = shape_dtype_size(dtype);
+	uint32_t element = op_dtype_size(dtype);
 
 	if (!element)
 		return refuse_dtype(dtype, f);
@@ -197,7 +186,7 @@ int shape_make(struct view *ret, uint8_t dtype, const struct quoit_sqe *sqe, uin
 int shape_make_packed_at(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_MAX_DIMS],
 			 uint64_t offset, uint64_t size, struct fault *f)
 {
-	uint32_t element = shape_dtype_size(dtype);
+	uint32_t element = op_dtype_size(dtype);
 	int err = shape_make_packed(ret, dtype, dim, f);
 
 	if (err)

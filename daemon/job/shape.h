@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "ops/ops.h"
 #include "session/session.h"
-
-/* Bytes of an element of a type, given as its four bits in a CREATE; 0: there is no such type. */
-uint32_t shape_dtype_size(uint8_t dtype);
 
 /* Do two views have the same dims? */
 static inline bool shape_same_dims(const struct view *a, const struct view *b)

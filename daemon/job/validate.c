@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "cost.h"
-#include "extent.h"
+#include "session/extent.h"
 #include "ops/optable.h"
 #include "rules.h"
 #include "session/kernels.h"
@@ -335,7 +335,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
 		       struct fault *f)
 {
-	uint32_t element = shape_dtype_size(v->dtype);
+	uint32_t element = op_dtype_size(v->dtype);
 
 	if (sqe->offset > s->arena_bytes || v->hi > s->arena_bytes - sqe->offset)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);

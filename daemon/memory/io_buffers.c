@@ -7,25 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/file/io_ring.h"
-
 struct io_buffers {
+	io_buffers_set_fn *set;
 	struct io_ring *ring;
-	bool taken[IO_RING_BUFFERS];
+	bool taken[IO_BUFFERS];
 };
 
-int io_buffers_new(struct io_ring *ring, struct io_buffers **ret)
+int io_buffers_new(io_buffers_set_fn *set, struct io_ring *ring, struct io_buffers **ret)
 {
 	struct io_buffers *b = calloc(1, sizeof *b);
-	int err = b ? io_ring_make_buffers(ring) : -ENOMEM;
 
-	*ret = NULL;
-	if (err < 0) {
-		free(b);
-		return err;
-	}
-	b->ring = ring;
 	*ret = b;
+	if (!b)
+		return -ENOMEM;
+	b->set = set;
+	b->ring = ring;
 	return 0;
 }
 
@@ -43,7 +39,7 @@ uint32_t io_buffers_take(struct io_buffers *b, uint64_t region_bytes)
 {
 	uint64_t count = parts(region_bytes), run = 0;
 
-	for (uint32_t i = 0; i < IO_RING_BUFFERS; i++) {
+	for (uint32_t i = 0; i < IO_BUFFERS; i++) {
 		run = b->taken[i] ? 0 : run + 1;
 		if (run < count)
 			continue;
@@ -61,10 +57,10 @@ void io_buffers_give(struct io_buffers *b, uint32_t first, uint64_t region_bytes
 
 int io_buffers_register(struct io_buffers *b, uint32_t number, void *at, uint64_t bytes)
 {
-	return io_ring_set_buffer(b->ring, number, at, bytes);
+	return b->set(b->ring, number, at, bytes);
 }
 
 void io_buffers_unregister(struct io_buffers *b, uint32_t number)
 {
-	(void)io_ring_set_buffer(b->ring, number, NULL, 0);
+	(void)b->set(b->ring, number, NULL, 0);
 }

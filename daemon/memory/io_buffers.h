@@ -17,13 +17,17 @@
 /* The size of a part; only a region's last one may be shorter. */
 #define IO_BUFFER_BYTES MEMORY_PART_BYTES
 
+#define IO_BUFFERS   16384u
 #define IO_NO_BUFFER UINT32_MAX
 
 struct io_buffers;
 struct io_ring;
 
-/* Make an empty table.  -errno: the kernel has none (before Linux 5.19), or refuses it. */
-int io_buffers_new(struct io_ring *ring, struct io_buffers **ret);
+/* Register a buffer; bytes 0: unregister it.  0 or -errno.  Any thread. */
+typedef int io_buffers_set_fn(struct io_ring *ring, unsigned number, void *at, uint64_t bytes);
+
+/* Make an empty table for this ring, which has IO_BUFFERS free buffers.  -ENOMEM. */
+int io_buffers_new(io_buffers_set_fn *set, struct io_ring *ring, struct io_buffers **ret);
 
 /* NULL is fine. */
 void io_buffers_free(struct io_buffers *b);

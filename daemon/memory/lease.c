@@ -4,7 +4,7 @@
 
 #include "base/tsc.h"
 #include "memory_private.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 /* After a refusal, requests of as many bytes or more are refused here for so long. */
 #define REFUSED_NS 1000000u
@@ -42,7 +42,7 @@ static void send(struct session *s, const struct mail *m)
 }
 
 /* How many bytes to ask for, at least `least`. */
-static uint64_t step(const struct memory *m, uint64_t least)
+static uint64_t step(const struct session_memory *m, uint64_t least)
 {
 	uint64_t top = m->lease < m->soft ? m->soft : m->most;
 	uint64_t step = m->lease < m->soft ? m->lease : whole_pages(m->lease / STEP_PART);
@@ -53,7 +53,7 @@ static uint64_t step(const struct memory *m, uint64_t least)
 
 bool lease_ask(struct session *s, uint64_t lack, bool last)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	uint64_t least;
 
 	if (lack > m->most - m->lease) /* before rounding: it may be any number */
@@ -77,7 +77,7 @@ bool lease_ask(struct session *s, uint64_t lack, bool last)
 
 bool lease_ask_tables(struct session *s)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	bool others = s->open.now || s->drops; /* which free entries when they end */
 
 	if (m->asks)
@@ -121,7 +121,7 @@ void lease_answer(struct session *s, const struct mail *m)
 
 void lease_arena(struct session *s, uint64_t bytes)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	uint64_t more = bytes - s->arena_bytes;
 
 	s->arena_bytes = bytes;
@@ -138,7 +138,7 @@ void lease_arena(struct session *s, uint64_t bytes)
 
 void lease_trim(struct session *s, uint64_t peak)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	uint64_t keep = whole_pages(2 * peak), bytes;
 
 	keep = keep > m->promise ? keep : m->promise;

@@ -8,7 +8,7 @@
 #include "base/tsc.h"
 #include "lease.h"
 #include "memory_pinned.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 #include "session/tensor_bits.h"
 
 /* ---- pages ---- */
@@ -58,7 +58,7 @@ static bool make_room(struct session *s)
 
 static void charge(struct session *s, uint64_t bytes)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 
 	m->used += bytes;
 	if (m->used > m->window_peak) { /* the window's peak is never above the peak */
@@ -381,7 +381,7 @@ void memory_answer(struct session *s, const struct memory_message *m, memory_rea
 
 void memory_trim(struct session *s)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	uint64_t keep = m->window_peak + m->window_peak / 2;
 	struct region_piece piece;
 

@@ -10,9 +10,8 @@
 #include "sigbus_guard.h"
 #include "machine/features.h"
 #include "base/log.h"
-#include "backend/file/backend_io.h"
 #include "io_buffers.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23
@@ -39,7 +38,7 @@ static bool fill_from(struct session *s, uint64_t offset)
 
 void memory_pinned_fill(struct session *s)
 {
-	struct io_buffers *buffers = io_registry(s->reactor->io);
+	struct io_buffers *buffers = s->reactor->io_buffers;
 
 	s->pinned_buffer = IO_NO_BUFFER;
 	if (s->pinned_bytes && buffers)
@@ -51,7 +50,7 @@ void memory_pinned_fill(struct session *s)
 void memory_pinned_forget(struct session *s)
 {
 	if (s->pinned_buffer != IO_NO_BUFFER)
-		io_buffers_give(io_registry(s->reactor->io), s->pinned_buffer, s->pinned_bytes);
+		io_buffers_give(s->reactor->io_buffers, s->pinned_buffer, s->pinned_bytes);
 	s->pinned_buffer = IO_NO_BUFFER;
 }
 
@@ -129,8 +128,7 @@ static bool lock_part(const struct session *s, uint64_t offset, uint64_t bytes)
 static bool register_part(const struct session *s, uint64_t offset, uint64_t bytes)
 {
 	uint32_t number = s->pinned_buffer + (uint32_t)(offset / IO_BUFFER_BYTES);
-	int err =
-		io_buffers_register(io_registry(s->reactor->io), number, s->pinned + offset, bytes);
+	int err = io_buffers_register(s->reactor->io_buffers, number, s->pinned + offset, bytes);
 
 	if (err < 0)
 		say_refused(s, "registered with io_uring", offset, err);
@@ -155,10 +153,21 @@ int memory_pinned_fill_part(struct memory_message *m)
 	return m->bytes == left;
 }
 
+static uint64_t size_of(void *arg, uint32_t buffer)
+{
+	return ((const struct buffer *)arg)[buffer].size;
+}
+
+static void has_moved(void *arg, uint32_t buffer, uint64_t offset)
+{
+	((struct buffer *)arg)[buffer].offset = offset;
+}
+
 int memory_pinned_tidy_part(struct session *s)
 {
+	const struct pinned_owners owners = {size_of, has_moved, s->buffers};
 	struct session *outer = guard_enter(s);
-	bool done = pinned_tidy(&s->pieces, s->pinned, s->buffers, MEMORY_PART_BYTES);
+	bool done = pinned_tidy(&s->pieces, s->pinned, &owners, MEMORY_PART_BYTES);
 
 	guard_leave(outer);
 	return done;
@@ -167,6 +176,6 @@ int memory_pinned_tidy_part(struct session *s)
 void memory_pinned_withdraw(struct session *s)
 {
 	for (uint64_t at = 0; at < s->pinned_registered; at += IO_BUFFER_BYTES)
-		io_buffers_unregister(io_registry(s->reactor->io),
+		io_buffers_unregister(s->reactor->io_buffers,
 				      s->pinned_buffer + (uint32_t)(at / IO_BUFFER_BYTES));
 }

@@ -7,14 +7,14 @@
 #include "base/tsc.h"
 #include "lease.h"
 #include "memory_pinned.h"
-#include "job/job.h"
+#include "session/poison.h"
 
 /* So many jobs get their bytes in one go, since each may take fresh pages from the kernel. */
 #define MEMORY_TURN 16u
 
 /* ---- jobs that wait for memory alone ---- */
 
-static void tell(struct memory *m, uint64_t now)
+static void tell(struct session_memory *m, uint64_t now)
 {
 	depth_sum(&m->waiting, now);
 	m->waiting.now = m->paging + (m->scarce ? m->starved : 0);
@@ -23,7 +23,7 @@ static void tell(struct memory *m, uint64_t now)
 /* Note whether the head of the queue, and so all jobs in it, lacks bytes, or only its turn. */
 static void set_scarce(struct session *s, bool scarce)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 
 	if (m->scarce == scarce)
 		return;
@@ -34,7 +34,7 @@ static void set_scarce(struct session *s, bool scarce)
 
 void memory_count(struct session *s, struct job *job, uint64_t now)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	uint32_t of_memory = job->memory_waits + job->allocating;
 	enum lack lacks = LACK_NOTHING;
 
@@ -99,7 +99,7 @@ static void take_over_contents(struct session *s, struct job *job)
 
 static bool is_time(const struct session *s, uint32_t other_waits, struct memory_need need)
 {
-	const struct memory *m = &s->memory;
+	const struct session_memory *m = &s->memory;
 	uint64_t bytes = need.pageable;
 	uint64_t lease = m->lease > m->soft ? m->lease : m->soft; /* what it grows to for this */
 
@@ -128,7 +128,7 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
 
 void memory_admit(struct session *s, struct job *job)
 {
-	struct memory *m = &s->memory;
+	struct session_memory *m = &s->memory;
 	struct memory_need need;
 	bool fits, time;
 

@@ -64,14 +64,6 @@ struct memory_link {
 };
 
 struct memory_thread;
-struct memory_work;
-
-/* A session's requests in the thread; only the thread touches it. */
-struct memory_turns {
-	struct memory_work *first, *last; /* its requests, in order */
-	struct session *next;             /* the same user's next session */
-};
-
 /*
  * Start the thread with one link per reactor; the caller has initialised them.  huge: shared memory
  * can have huge pages (features.h).  0 or -errno.

@@ -8,7 +8,7 @@
 
 #include "totals.h"
 #include "base/tsc.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 #include "reactor_histograms.h"
 #include "session_file.h"
 

@@ -2,7 +2,7 @@
 /* sample.c - times the legs of sampled jobs */
 #include "sample.h"
 
-#include "reactor/reactor.h"
+#include "session/owner.h"
 #include "reactor_histograms.h"
 
 /*

@@ -11,7 +11,7 @@
 
 #include "totals.h"
 #include "base/tsc.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 #include "session_file.h"
 
 uint64_t trace_bytes(uint32_t records)

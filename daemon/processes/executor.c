@@ -69,7 +69,7 @@ void executor_kill(struct executor *x, enum exec_kill why)
 	x->ending = true;
 	x->ended = why;
 	x->due = in_time(x);
-	executor_process_kill(x->process.pid);
+	exec_port_kill_process(x->process.pid);
 }
 
 static int open_ports(struct executor *x, bool profiled)

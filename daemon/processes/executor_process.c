@@ -20,6 +20,7 @@
 #include <quoit/service.h>
 #include <quoit/stats.h>
 
+#include "backend/executor/exec_port.h"
 #include "base/ctl_io.h"
 #include "base/memfd.h"
 
@@ -161,12 +162,6 @@ bool executor_process_has_ended(const struct executor_process *p, int *ret_statu
 	return true;
 }
 
-void executor_process_kill(pid_t pid)
-{
-	(void)kill(-pid, SIGKILL);
-	(void)kill(pid, SIGKILL); /* it may have left its group */
-}
-
 /* A process that does not end in time is left to init. */
 static void reap(pid_t pid)
 {
@@ -178,7 +173,7 @@ void executor_process_free(struct executor_process *p)
 {
 	if (!p->pid)
 		return;
-	executor_process_kill(p->pid);
+	exec_port_kill_process(p->pid);
 	reap(p->pid);
 	if (p->daemon_pages)
 		munmap(p->daemon_pages, p->daemon_bytes);

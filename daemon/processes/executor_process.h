@@ -55,9 +55,6 @@ int executor_process_serve(struct executor_process *p, uint32_t channels, int *r
 /* True: the process has ended, and *ret_status is as from waitpid; it keeps its pid. */
 bool executor_process_has_ended(const struct executor_process *p, int *ret_status);
 
-/* Kill the process with this pid, which is not reaped yet, and its process group. */
-void executor_process_kill(pid_t pid);
-
 /*
  * Kill, reap, unmap, close.  A process that was never started is fine; one that does not end within
  * two seconds is not reaped.

@@ -19,16 +19,9 @@
 
 #include <quoit/ring.h>
 
-struct ring;
+#include "session/session_ring.h"
 
 #define BELLS_ENTRIES 4096u /* as many as a reactor has rings */
-
-/* What a request asks for; any of these together. */
-enum bell_op {
-	BELL_WAKE = 1, /* the futex that the client sleeps on */
-	BELL_RING = 2, /* a byte to its end of the ring's socket */
-	BELL_HEAR = 4, /* take up to BELLS_HEARD messages from our end of the socket */
-};
 
 #define BELLS_HEARD 64u /* a limit: a client that never stops sending cannot keep us */
 
@@ -73,14 +66,6 @@ struct bell_link {
 };
 
 struct bells;
-
-/* A ring's request in the thread; only the thread touches it. */
-struct bell_turn {
-	struct ring *next; /* the same user's next ring */
-	struct bell_link *link;
-	unsigned ops;
-	uint64_t took; /* ticks that its last request took */
-};
 
 /* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */
 void bell_link_init(struct bell_link *l, uint32_t *reactor_need_wake, int reactor_eventfd);

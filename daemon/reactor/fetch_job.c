@@ -18,6 +18,7 @@
 #include "observe/legs.h"
 #include "session/tensor_bits.h"
 #include "backend/cpu/backend_cpu.h"
+#include "session/poison.h"
 
 /* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
 static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)

@@ -7,6 +7,7 @@
 #include "base/tsc.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
+#include "bells.h"
 
 /* ---- charging time ---- */
 

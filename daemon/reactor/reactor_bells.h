@@ -8,9 +8,6 @@
 
 #include "reactor.h"
 
-/* Wake the client of a ring that sleeps (BELL_WAKE), or ring its armed descriptor (BELL_RING). */
-void reactor_bells_ring(struct ring *ring, unsigned op);
-
 /* A ring's socket has become readable or has hung up: take what is there and look at the ring. */
 void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up);
 

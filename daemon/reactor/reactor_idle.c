@@ -23,6 +23,8 @@
 #include "reactor_stats.h"
 #include "job/record.h"
 #include "fair/slot_quota.h"
+#include "bells.h"
+#include "backend/cpu/worker.h"
 
 /*
  * Close looks at the only polled ring: so many looks between two passes, and so many waits for

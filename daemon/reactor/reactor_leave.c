@@ -19,6 +19,7 @@
 #include "observe/legs.h"
 #include "observe/session_stats.h"
 #include "session/run_queue.h"
+#include "backend/cpu/worker.h"
 
 /* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u

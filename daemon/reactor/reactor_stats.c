@@ -9,6 +9,8 @@
 #include "observe/legs.h"
 #include "observe/session_stats.h"
 #include "observe/reactor_histograms.h"
+#include "backend/cpu/worker.h"
+#include "backend/executor/exec_port.h"
 
 #define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 

@@ -20,6 +20,7 @@
 #include "session/tensor_bits.h"
 #include "session/run_queue.h"
 #include "backend/cpu/backend_cpu.h"
+#include "session/poison.h"
 
 static bool clear_is_long(const struct session *s, const struct job *job)
 {

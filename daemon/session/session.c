@@ -226,15 +226,17 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 			s->exec.waiting[i][j].head = NIL;
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		s->files[i].fd = -1;
-	bridge_init(&s->bridge);
+	s->bridge = (struct bridge){.fd = -1, .job = NIL};
 
 	if (limits->kernels)
 		s->kernels = kernels_new();
 	err = limits->kernels && !s->kernels ? -ENOMEM : open_tables(s, limits);
 	if (!err)
 		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
-	if (!err && has_bridge(limits))
-		err = bridge_open(&s->bridge);
+	if (!err && has_bridge(limits)) {
+		s->bridge.fd = memfd_create_sealed("quoit-bridge", BRIDGE_BYTES);
+		err = s->bridge.fd < 0 ? s->bridge.fd : 0;
+	}
 	if (err < 0) {
 		session_free(s);
 		return err;

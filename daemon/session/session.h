@@ -2,9 +2,12 @@
 /*
  * session.h - one client: its tables, its rings, its memory.
  *
- *	session.h       the session: what is this process's own, such as addresses and descriptors
- *	tables.h        its tensors, views, buffers and jobs, which refer to each other by index
- *	session_ring.h  its rings
+ *	session.h         the session: what is this process's own, such as addresses and descriptors
+ *	tables.h          its tensors, views, buffers and jobs, which refer to each other by index
+ *	session_ring.h    its rings
+ *	session_memory.h  its host memory
+ *	session_device.h  its jobs and memory on modules and devices
+ *	owner.h           the reactor that owns it
  *
  * Life: the control thread makes a session and hands it to a reactor.  From then on only that
  * reactor touches it, until it hands it back to be freed.
@@ -24,97 +27,20 @@
 #include <quoit/stats.h>
 #include <quoit/trace.h>
 
-#include "backend/executor/bridge.h"
 #include "config/config.h"
-#include "memory/memory_thread.h"
 #include "store/pinned.h"
 #include "store/region.h"
 #include "store/shared.h"
-#include "store/slab.h"
 #include "ops/optable.h"
 #include "depth.h"
 #include "links.h"
+#include "session_device.h"
+#include "session_memory.h"
 #include "session_ring.h"
 #include "tables.h"
 #include "fair/user.h"
 
-/* ---- memory ---- */
-
-/* State of moving the pinned region's pieces together (memory_pinned.h). */
-enum tidy_state {
-	TIDY_NONE,
-	TIDY_WAITS, /* for the session's running jobs */
-	TIDY_READY, /* the next part must be sent */
-	TIDY_RUNS,  /* the memory thread moves pieces, and owns the tables */
-};
-
-struct memory {
-	uint64_t lease;       /* bytes of host memory, arena and pinned region included */
-	uint64_t promise;     /* the lease never falls below this */
-	uint64_t soft;        /* up to here it grows before it must (lease.h) */
-	uint64_t most;        /* the lease never grows beyond this */
-	uint64_t fixed;       /* arena and pinned region, charged from the start */
-	uint64_t arena_more;  /* how much the arena has grown */
-	uint64_t used;        /* fixed and the pieces of reserved buffers */
-	uint64_t peak;        /* of used, ever */
-	uint64_t window_peak; /* of used since the last trim */
-	uint64_t punching;    /* bytes on their way back to the system */
-	uint32_t head, tail;  /* jobs that wait for bytes, in fetch order */
-	bool scarce;          /* the head of the queue lacks bytes, not only its turn */
-	/* Jobs that wait for nothing but bytes (in this queue), and for nothing but pages. */
-	uint32_t starved, paging;
-	struct depth waiting; /* paging, and starved while `scarce` */
-	/* enum tidy_state; while it is not TIDY_NONE, no job starts and none is fetched. */
-	uint8_t tidying;
-	bool more; /* memory_advance stopped halfway: call it again */
-	/* For lease.h: */
-	bool asks;             /* a request to the control thread is open */
-	bool no_tables;        /* larger tables were refused, and no caller knows yet */
-	uint8_t calm;          /* trims in a row that found the lease too large */
-	uint64_t refused;      /* this many bytes were refused */
-	uint64_t refused_at;   /* TSC of that; 0: never */
-	uint64_t no_tables_at; /* TSC of the last refusal of larger tables */
-};
-
-/* ---- executors ---- */
-
-/* By executor, in the order of executors_count; the last one copies between devices. */
-struct session_exec {
-	struct job_queue waiting[BRIDGE_EXECUTOR + 1][QUOIT_PRIO_NR]; /* ready, not yet sent */
-	uint32_t jobs_waiting;
-	uint32_t in_flight[CONFIG_EXECUTORS];
-	uint32_t in_direct[CONFIG_EXECUTORS]; /* part of in_flight: in its GPU-direct ring */
-	/*
-	 * Of in_flight, on a device, since a job of the session failed there; jobs that wait for
-	 * any wait here.
-	 */
-	uint32_t doubtful[CONFIG_EXECUTORS];
-	uint32_t jobs[CONFIG_EXECUTORS]; /* waiting or in flight, and parts of device copies */
-	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + the executor's slot for our memory; 0: none */
-	uint64_t had;                    /* ticks used on modules and on devices' streams */
-	uint64_t dead_since;             /* TSC */
-};
-
-/* ---- devices ---- */
-
-/* How fast a device is, as its driver says (quoit_device_info). */
-struct device_speed {
-	uint32_t units, flags;
-};
-
-/* A session's part of one device's memory. */
-struct device_memory {
-	struct device_speed speed;
-	uint64_t lease, used, peak;
-	struct job_queue dropped;  /* freed buffers; the executor must be told first */
-	uint64_t jobs;             /* jobs that ran there */
-	uint64_t direct, streamed; /* of `jobs`: in GPU-direct mode, or nearly so */
-	uint64_t refused;          /* bytes of host memory that its driver did not let it reach */
-	struct slab slab;          /* places of small buffers, for GPU-direct mode */
-	uint64_t slab_address;     /* on the device; 0: not known */
-};
-
-/* ---- sessions ---- */
+/* ---- files ---- */
 
 struct file_slot {
 	int fd; /* -1: free */
@@ -123,6 +49,8 @@ struct file_slot {
 	bool readable, writable;
 	uint32_t withheld_by; /* why it is not writable though open for it (files.h) */
 };
+
+/* ---- sessions ---- */
 
 struct errands;
 struct kernels;
@@ -182,7 +110,7 @@ struct session {
 	uint64_t pinned_locked;     /* bytes from its start that cannot be paged out */
 	uint64_t pinned_registered; /* bytes registered with the reactor's io_uring */
 	uint32_t pinned_buffer;     /* number of its first io_uring buffer, or IO_NO_BUFFER */
-	struct memory memory;
+	struct session_memory memory;
 	struct memory_turns at_memory;               /* for the memory thread */
 	struct device_memory device[CONFIG_DEVICES]; /* number n is at n - 1 */
 	uint32_t devices;                            /* how many there are */

@@ -12,8 +12,9 @@
 #include <quoit/trace.h>
 
 #include "store/shared.h"
-#include "reactor/bells.h"
 
+struct bell_link;
+struct ring;
 struct session;
 
 #define CANCEL_SLOTS 16
@@ -41,6 +42,21 @@ struct ring_samples {
 		uint32_t word; /* index of the client's note about it */
 	} cqe[SAMPLES_POSTED];
 	uint32_t cq_from; /* first CQE for which the next sample stands */
+};
+
+/* What a wake-up is to do; any of these together. */
+enum bell_op {
+	BELL_WAKE = 1, /* the futex that the client sleeps on */
+	BELL_RING = 2, /* a byte to its end of the ring's socket */
+	BELL_HEAR = 4, /* take messages from our end of the socket */
+};
+
+/* A ring's request at the thread for dear wake-ups (reactor/bells.h), which alone touches it. */
+struct bell_turn {
+	struct ring *next; /* the same user's next ring */
+	struct bell_link *link;
+	unsigned ops;
+	uint64_t took; /* ticks that its last request took */
 };
 
 enum ring_place {

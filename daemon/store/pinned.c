@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "session/session.h"
-
 void pinned_init(struct pinned *p, uint64_t bytes, uint64_t *map, uint32_t *owner)
 {
 	*p = (struct pinned){.bytes = bytes, .map = map, .owner = owner};
@@ -101,26 +99,27 @@ static uint64_t next_piece(const struct pinned *p)
 }
 
 /* All bytes of the piece at `page` have been moved to p->to: update the tables. */
-static void settle(struct pinned *p, uint64_t page, uint64_t pages, struct buffer *b)
+static void settle(struct pinned *p, uint64_t page, uint64_t pages,
+		   const struct pinned_owners *owners)
 {
 	uint32_t owner = p->owner[page];
 
 	mark(p, page, pages, false);
 	mark(p, p->to, pages, true);
 	p->owner[p->to] = owner;
-	b->offset = p->to * PAGE_BYTES;
+	owners->moved(owners->arg, owner, p->to * PAGE_BYTES);
 	p->from = page + pages;
 	p->to += pages;
 	p->moved = 0;
 }
 
-bool pinned_tidy(struct pinned *p, uint8_t *base, struct buffer *buffers, uint64_t most)
+bool pinned_tidy(struct pinned *p, uint8_t *base, const struct pinned_owners *owners, uint64_t most)
 {
 	uint64_t page, budget = most / PAGE_BYTES;
 
 	while ((page = next_piece(p)) != NO_PAGE) {
-		struct buffer *b = &buffers[p->owner[page]];
-		uint64_t pages = pinned_piece_bytes(b->size) / PAGE_BYTES, n = pages - p->moved;
+		uint64_t bytes = pinned_piece_bytes(owners->size(owners->arg, p->owner[page]));
+		uint64_t pages = bytes / PAGE_BYTES, n = pages - p->moved;
 
 		if (page != p->to) {
 			if (!budget)
@@ -134,7 +133,7 @@ bool pinned_tidy(struct pinned *p, uint8_t *base, struct buffer *buffers, uint64
 		}
 		p->moved += n;
 		if (p->moved == pages)
-			settle(p, page, pages, b);
+			settle(p, page, pages, owners);
 		else
 			p->from = page;
 	}

@@ -17,8 +17,6 @@
 
 #include "sizeclass.h"
 
-struct buffer;
-
 struct pinned {
 	uint64_t bytes; /* in all */
 	uint64_t used;  /* by pieces */
@@ -62,10 +60,18 @@ void pinned_give(struct pinned *p, uint64_t offset, uint64_t size);
 /* Begin to tidy: nothing has moved yet. */
 void pinned_tidy_begin(struct pinned *p);
 
+/* What the owners of pieces are asked and told. */
+struct pinned_owners {
+	uint64_t (*size)(void *arg, uint32_t owner); /* of its buffer, as given to pinned_take */
+	void (*moved)(void *arg, uint32_t owner, uint64_t offset); /* its piece lies there now */
+	void *arg;
+};
+
 /*
- * Move pieces, about `most` bytes, to the front of the region at `base`, and set their
- * buffers[owner].offset.  True: all free bytes are in one place now.
+ * Move pieces, about `most` bytes, to the front of the region at `base`, and tell their owners.
+ * True: all free bytes are in one place now.
  */
-bool pinned_tidy(struct pinned *p, uint8_t *base, struct buffer *buffers, uint64_t most);
+bool pinned_tidy(struct pinned *p, uint8_t *base, const struct pinned_owners *owners,
+		 uint64_t most);
 
 #endif

@@ -158,7 +158,7 @@ static void check_claims(const struct view *v, uint32_t element)
 static void check_view(const struct view *v)
 {
 	uint64_t size = session->buffers[v->buffer].size, elements = 1;
-	uint32_t element = shape_dtype_size(v->dtype);
+	uint32_t element = op_dtype_size(v->dtype);
 
 	REQUIRE(element);
 	REQUIRE(v->lo <= v->hi);

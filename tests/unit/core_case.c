@@ -72,7 +72,7 @@ void core_create(struct session *s, uint32_t index, uint8_t dtype, uint32_t d0, 
 void core_view(struct session *s, uint32_t index, uint32_t base, uint32_t first, uint32_t n,
 	       int32_t stride)
 {
-	uint32_t element = shape_dtype_size(core_view_of(s, base)->dtype);
+	uint32_t element = op_dtype_size(core_view_of(s, base)->dtype);
 	const struct quoit_sqe sqe = {.opcode = QUOIT_OP_VIEW,
 				      .base = {CORE_HANDLE(index), CORE_HANDLE(base)},
 				      .dim = {1, 1, 1, n},

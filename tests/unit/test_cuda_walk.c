@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk.h"
+#include "kernels/walk.h"
 
 struct row {
 	uint32_t dim[QUOIT_MAX_DIMS];

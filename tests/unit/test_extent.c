@@ -7,10 +7,11 @@
 
 #include "core_case.h"
 #include "job/deps.h"
-#include "job/extent.h"
+#include "session/extent.h"
 #include "job/job.h"
 #include "job/validate.h"
 #include "job/tensor.h"
+#include "session/poison.h"
 
 #define ELEMENT  4u
 #define ELEMENTS 240u /* of the buffer: 4 x 6 x 10, or cut in other ways */

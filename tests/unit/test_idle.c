@@ -14,6 +14,8 @@
 #include "base/tsc.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_idle.h"
+#include "memory/memory_thread.h"
+#include "backend/cpu/worker.h"
 
 #define MANY_RINGS 1000 /* too many to poll: epoll is asked for their bells */
 

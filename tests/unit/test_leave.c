@@ -16,6 +16,8 @@
 #include "reactor/reactor.h"
 #include "reactor/reactor_leave.h"
 #include "session/links.h"
+#include "backend/cpu/worker.h"
+#include "memory/memory_thread.h"
 
 #define MANY 40
 

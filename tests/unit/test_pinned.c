@@ -122,10 +122,26 @@ Test(pinned, region_can_be_filled_to_its_last_page)
 	}
 }
 
+static uint64_t size_of(void *arg, uint32_t buffer)
+{
+	return ((const struct fixture *)arg)->buffer[buffer].size;
+}
+
+static void has_moved(void *arg, uint32_t buffer, uint64_t offset)
+{
+	((struct fixture *)arg)->buffer[buffer].offset = offset;
+}
+
+/* True: all is in place. */
+static bool tidy_part(struct fixture *f, uint64_t most)
+{
+	return pinned_tidy(&f->p, f->base, &(struct pinned_owners){size_of, has_moved, f}, most);
+}
+
 static void tidy(struct fixture *f, uint64_t most)
 {
 	pinned_tidy_begin(&f->p);
-	while (!pinned_tidy(&f->p, f->base, f->buffer, most))
+	while (!tidy_part(f, most))
 		;
 }
 
@@ -158,11 +174,11 @@ Test(pinned, tidying_of_nothing_and_of_a_tidy_region_moves_nothing)
 	struct fixture *f = make(PAGES);
 
 	pinned_tidy_begin(&f->p);
-	cr_expect(pinned_tidy(&f->p, f->base, f->buffer, PAGE_BYTES));
+	cr_expect(tidy_part(f, PAGE_BYTES));
 	take(f, 0, 70 * PAGE_BYTES);
 	take(f, 1, PAGE_BYTES);
 	pinned_tidy_begin(&f->p);
-	cr_expect(pinned_tidy(&f->p, f->base, f->buffer, PAGE_BYTES), "in one part");
+	cr_expect(tidy_part(f, PAGE_BYTES), "in one part");
 	cr_expect_eq(page_of(f, 1), 70);
 	done(f);
 }

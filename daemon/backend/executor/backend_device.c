@@ -10,6 +10,7 @@
 #include "job/job.h"
 #include "ops/optable.h"
 #include "session/tensor_bits.h"
+#include "session/poison.h"
 
 /* ---- requests ---- */
 

@@ -6,7 +6,7 @@
 #ifndef QUOITD_BACKEND_DEVICE_H
 #define QUOITD_BACKEND_DEVICE_H
 
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 /*
  * Broadcast an input to the output's shape.  Along each of the first `dims` dimensions where the

@@ -12,6 +12,7 @@
 #include "job/probes.h"
 #include "job/sched.h"
 #include "session/tensor_bits.h"
+#include "exec_port.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 

@@ -11,7 +11,8 @@
 #ifndef QUOITD_BACKEND_DIRECT_H
 #define QUOITD_BACKEND_DIRECT_H
 
-#include "reactor/reactor.h"
+#include "exec_port.h"
+#include "session/owner.h"
 
 /* The port has a new process: begin with an empty ring. */
 void direct_open(struct exec_port *p);

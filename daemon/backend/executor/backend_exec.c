@@ -14,6 +14,7 @@
 #include "bridge.h"
 #include "base/tsc.h"
 #include "job/job.h"
+#include "session/poison.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 

@@ -8,7 +8,7 @@
 #ifndef QUOITD_BACKEND_EXEC_H
 #define QUOITD_BACKEND_EXEC_H
 
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 /* Queue a ready job of a module or a device.  Never fails: an error ends the job. */
 void exec_start(struct session *s, struct job *job);

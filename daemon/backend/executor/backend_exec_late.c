@@ -10,6 +10,7 @@
 #include "backend_kernels.h"
 #include "base/tsc.h"
 #include "job/job.h"
+#include "exec_port.h"
 
 /*
  * A job whose deadline passed while it waited in the executor has its CQE already.  It is checked

@@ -7,7 +7,7 @@
 #ifndef QUOITD_BACKEND_EXEC_LATE_H
 #define QUOITD_BACKEND_EXEC_LATE_H
 
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 /* Call once a pass for a port that is UP: kills an executor that works at one job for too long. */
 void exec_end_hung(struct reactor *r, struct exec_port *p);

@@ -5,6 +5,7 @@
 
 #include "backend_direct.h"
 #include "backend_exec.h"
+#include "exec_port.h"
 
 /* How soon to look again whether an executor has taken requests and so made room. */
 #define ROOM_NS 1000000u

@@ -9,7 +9,7 @@
 #ifndef QUOITD_BACKEND_KERNELS_H
 #define QUOITD_BACKEND_KERNELS_H
 
-#include "reactor/reactor.h"
+#include "session/owner.h"
 #include "session/kernels.h"
 
 /* Take a client's request; MAIL_KERNELS answers it, at once or when the process has answered. */

@@ -7,22 +7,11 @@
 #include "backend_device.h"
 #include "backend_exec.h"
 #include "backend_exec_memory.h"
-#include "base/memfd.h"
 #include "base/tsc.h"
 #include "job/job.h"
 #include "job/probes.h"
 #include "job/shape.h"
-
-void bridge_init(struct bridge *b)
-{
-	*b = (struct bridge){.fd = -1, .job = NIL};
-}
-
-int bridge_open(struct bridge *b)
-{
-	b->fd = memfd_create_sealed("quoit-bridge", BRIDGE_BYTES);
-	return b->fd < 0 ? b->fd : 0;
-}
+#include "session/poison.h"
 
 /* ---- a copy and its tensors ---- */
 
@@ -35,7 +24,7 @@ uint64_t bridge_bytes(const struct session *s, const struct job *job)
 {
 	const struct view *v = bridge_view(s, job, SOURCE);
 
-	return v->elements * shape_dtype_size(v->dtype);
+	return v->elements * op_dtype_size(v->dtype);
 }
 
 struct exec_port *bridge_port(struct reactor *r, struct session *s, const struct job *job,
@@ -94,7 +83,7 @@ static void fill_copy(const struct session *s, const struct job *job, unsigned i
 {
 	const struct bridge_part *p = &s->bridge.part[i];
 	uint32_t elements =
-		(uint32_t)(p->bytes / shape_dtype_size(bridge_view(s, job, tensor)->dtype));
+		(uint32_t)(p->bytes / op_dtype_size(bridge_view(s, job, tensor)->dtype));
 	struct quoit_exec_view *there = &q->view[tensor], *here = &q->view[!tensor];
 
 	*q = (struct quoit_exec_request){.op = QUOIT_OP_COPY};

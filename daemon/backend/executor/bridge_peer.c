@@ -7,6 +7,7 @@
 #include "bridge_private.h"
 #include "memory/memory.h"
 #include "session/session.h"
+#include "exec_port.h"
 
 bool bridge_peer_reaches(struct reactor *r, struct session *s, const struct job *job)
 {

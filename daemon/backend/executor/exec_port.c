@@ -3,12 +3,12 @@
 #include "exec_port.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "processes/executor_process.h"
 #include "base/ctl_io.h"
 #include "base/log.h"
 
@@ -58,8 +58,14 @@ void exec_port_kill(struct exec_port *p, enum exec_kill why)
 	/* Several reactors may want to kill it; the first one's reason stands. */
 	if (!atomic_compare_exchange_strong(&p->killed, &none, why))
 		return;
-	executor_process_kill(p->pid);
+	exec_port_kill_process(p->pid);
 	exec_port_tell_starter(p); /* the starter waits for the end, but not for ever */
+}
+
+void exec_port_kill_process(pid_t pid)
+{
+	(void)kill(-pid, SIGKILL);
+	(void)kill(pid, SIGKILL); /* it may have left its group */
 }
 
 uint64_t exec_port_running(const struct exec_port *p, uint32_t i)

@@ -160,6 +160,9 @@ static inline int exec_direct_error(const struct quoit_exec_words *words)
 	return err < 0 && err > -4096 ? -err : 0;
 }
 
+/* Kill the process with this pid, which is not reaped yet, and its process group.  Any thread. */
+void exec_port_kill_process(pid_t pid);
+
 /* ---- for the reactor alone (exec_port.c) ---- */
 
 static inline uint32_t exec_port_state(const struct exec_port *p)

@@ -14,7 +14,7 @@
 #include "io_ring.h"
 #include "io_thread.h"
 #include "job/probes.h"
-#include "reactor/reactor.h"
+#include "session/owner.h"
 
 /* The most of one piece: quoitd waits for a dead session no longer than this takes. */
 #define PIECE_BYTES (16u << 20)
@@ -49,7 +49,9 @@ static void make_ring(struct io_backend *io, bool use_uring, struct features *fe
 	}
 	if (own < 0)
 		features_miss(features, FEATURE_OWN_FILES, own);
-	err = io_buffers_new(io->ring, &io->buffers);
+	err = io_ring_make_buffers(io->ring);
+	if (!err)
+		err = io_buffers_new(io_ring_set_buffer, io->ring, &io->buffers);
 	if (err < 0)
 		features_miss(features, FEATURE_BUFFERS, err);
 }

@@ -189,7 +189,7 @@ int io_ring_fd(const struct io_ring *r)
 
 int io_ring_make_buffers(struct io_ring *r)
 {
-	return io_uring_register_buffers_sparse(&r->uring, IO_RING_BUFFERS);
+	return io_uring_register_buffers_sparse(&r->uring, IO_BUFFERS);
 }
 
 int io_ring_set_buffer(struct io_ring *r, unsigned number, void *at, uint64_t bytes)

@@ -25,10 +25,7 @@ void io_ring_free(struct io_ring *r);
 /* Readable while a piece is done: for the reactor's epoll. */
 int io_ring_fd(const struct io_ring *r);
 
-/* The most registered buffers that a kernel takes. */
-#define IO_RING_BUFFERS 16384u
-
-/* Make so many numbers, without buffers behind them.  -errno. */
+/* Make IO_BUFFERS numbers (memory/io_buffers.h), without buffers behind them.  -errno. */
 int io_ring_make_buffers(struct io_ring *r);
 
 /* [at, at + bytes) becomes the buffer of this number; NULL and 0: none is.  Any thread.  -errno. */

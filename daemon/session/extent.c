@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "shape.h"
+#include "ops/ops.h"
 
 /* The dims that lead to other bytes, sorted by the length of their steps. */
 static unsigned sort_dims(const struct view *v, unsigned order[QUOIT_MAX_DIMS])
@@ -41,7 +41,7 @@ static void add_level(struct extent *e, int64_t step, int64_t count)
 
 struct extent extent_of(const struct view *v)
 {
-	int64_t element = shape_dtype_size(v->dtype);
+	int64_t element = op_dtype_size(v->dtype);
 	struct extent e = {.lo = v->lo, .hi = v->hi, .run = (uint64_t)element};
 	unsigned order[QUOIT_MAX_DIMS], n = sort_dims(v, order);
 

@@ -10,7 +10,7 @@
 #ifndef QUOITD_EXTENT_H
 #define QUOITD_EXTENT_H
 
-#include "session/tables.h"
+#include "tables.h"
 
 /* Runs of `run` bytes, repeated at ever larger steps; [lo, hi) is the hull. */
 struct extent {

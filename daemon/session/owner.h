@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * owner.h - the reactor that owns a session: its state, and what it does for the floors below it.
+ *
+ * Jobs, memory and backends belong to a session, and that to a reactor.  They give it back what has
+ * ended, and ask it for what only the loop can do.  So its state is declared here, below them, and
+ * the functions of this header are defined in reactor/, above them.  Only the reactor's own thread
+ * calls these.
+ */
+#ifndef QUOITD_OWNER_H
+#define QUOITD_OWNER_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/dear.h"
+#include "base/limits.h"
+#include "fair/tenant.h"
+#include "mail.h"
+#include "session.h"
+
+#define REACTOR_RINGS 4096u
+
+/* Size of the hash table of sessions. */
+#define REACTOR_PLACES 256u
+
+struct bell_link;
+struct exec_port;
+struct histograms;
+struct io_backend;
+struct io_buffers;
+struct memory_link;
+struct memory_message;
+struct summary;
+struct worker_port;
+
+struct reactor {
+	uint32_t index;
+	uint32_t cpu;
+	int32_t node;
+	pthread_t thread;
+
+	_Alignas(64) uint32_t need_wake; /* 1: asleep in epoll; other threads write the eventfd */
+	_Alignas(64) int eventfd;
+	int epoll;
+
+	struct mailbox inbox;   /* from the control thread */
+	struct mailbox *outbox; /* to the control thread */
+	struct memory_link *memory;
+	struct bell_link *bells;
+	uint32_t bells_open;    /* requests open at the bells thread */
+	struct dear_users dear; /* users that have left, with dear wake-ups */
+	struct worker_port *port;
+	struct io_backend *io;
+	struct io_buffers *io_buffers;                /* NULL: the kernel has none */
+	struct exec_port *executor[CONFIG_EXECUTORS]; /* in the order of executors_count */
+	uint32_t executors;
+
+	struct tenancy tenancy;   /* the users of its sessions, and their turns */
+	struct session *sessions; /* session/links.h */
+	uint32_t session_count;
+	struct session *place[REACTOR_PLACES];
+	struct session *untold;               /* sessions with counters to publish */
+	struct session *recorded;             /* sessions with a trace */
+	struct session *with_deadlines;       /* sessions with jobs that have deadlines */
+	struct session *leaves, *leaves_last; /* queue of sessions that may be able to leave */
+	struct session *lingers;              /* leaving, and waiting for executors or memory */
+	uint64_t look_at_lingers;             /* TSC of the next look at them */
+	struct ring *rings[REACTOR_RINGS];    /* polled rings come first */
+	uint32_t ring_count, polled_count;
+	struct ring *stalled;     /* circle of stalled rings; NULL: there is none */
+	uint64_t look_at_stalled; /* TSC of the next look at them */
+	struct ring *dirty;       /* rings with CQEs to flush */
+	uint64_t next_deadline;   /* no job's is earlier; TSC; UINT64_MAX: there is none */
+
+	uint32_t asked; /* requests open at the memory thread, at most MEMORY_OPEN */
+	/* Requests that found the memory thread's ring full. */
+	struct memory_message *backlog;
+	uint32_t backlog_head, backlog_count;
+
+	struct depth open; /* its sessions' open jobs */
+
+	uint64_t now;          /* TSC of this pass */
+	bool alone;            /* in this pass a single SQE was answered at once (fetch_alone) */
+	uint64_t passed;       /* TSC at the end of the last pass, if it had work; 0: unknown */
+	struct session *payer; /* pays for the time since `charged`; NULL: no session does */
+	uint64_t charged;
+	uint64_t last_work, last_pass;
+	uint64_t awake_since;
+	uint64_t spin_ticks; /* how long to spin before sleeping; learned */
+	/* How long a session counts as noted after it was served (worker_weight.h). */
+	uint64_t note_ticks;
+	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds for reactor_idle.c, in ticks */
+	uint64_t next_chores, last_stats, last_trim;
+	bool told; /* all counters are published, and nothing has been done since */
+	uint64_t count[QUOIT_REACTOR_NR];
+	struct quoit_reactor_block *stats;   /* its block of the totals file */
+	struct quoit_core_block *cores;      /* blocks of all cores there; NULL: neither is kept */
+	uint32_t core_stride;                /* it writes those of index, index + stride, ... */
+	const struct histograms *histograms; /* histograms of the cores; NULL: none */
+	struct summary *summary;             /* what its sessions have done; NULL: not kept */
+	uint32_t notes;                      /* so many notes of traced clients may be taken */
+	uint64_t noted;                      /* TSC at which `notes` was counted */
+	uint64_t passes;                     /* for the watchdog; atomic */
+	pid_t tid;                           /* of its thread; atomic */
+	clockid_t clock;                     /* of its CPU time; atomic; 0 until the thread runs */
+	int stop;                            /* atomic */
+	sem_t *settled;                      /* posted by the thread when it has started */
+	bool is_pinned;                      /* to its CPU; set before `settled` is posted */
+};
+
+/* The session's user, as this reactor sees it. */
+static inline struct tenant *reactor_tenant(const struct reactor *r, const struct session *s)
+{
+	return &s->user->tenant[r->index];
+}
+
+/*
+ * Something was done for the session: check in this pass or the next whether it can start jobs, and
+ * publish its counters.  A session that is leaving is looked at, too.
+ */
+void reactor_attend(struct reactor *r, struct session *s);
+
+/* End a job that a backend has finished. */
+void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
+
+/*
+ * Send a request to the memory thread, now or once there is room.  False: the session's user has
+ * too many open (fair/slot_quota.h); try again later.
+ */
+bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
+
+/* Wake the client of a ring that sleeps (BELL_WAKE), or ring its armed descriptor (BELL_RING). */
+void reactor_bells_ring(struct ring *ring, unsigned op);
+
+#endif
