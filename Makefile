@@ -72,7 +72,7 @@ tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lz -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 isas := base $(if $(filter x86_64,$(arch)),avx2 avx512)
-ops_once := daemon/ops/ops.c daemon/ops/blas.c
+ops_once := daemon/ops/ops.c daemon/ops/blas.c daemon/ops/optable.c
 ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
 ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi -Wno-pass-failed
 isa_base := -DOP_ISA=base
@@ -143,6 +143,7 @@ $(B)/tools/%.o: base += -iquote tools
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
+$(B)/daemon/ops/optable.o: late := # no arithmetic, and on the path of every job
 # Notes name these words in assembler, where the linker would not find what it has inlined.
 $(B)/daemon/job/probes.o: late += -fno-lto
 

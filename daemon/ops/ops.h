@@ -116,19 +116,12 @@ void op_fail(struct op_args *args, int32_t error, uint64_t value0, uint64_t valu
 /* Bytes of one element; 0 for a type that the CPU does not have. */
 static inline uint32_t op_dtype_size(uint8_t dtype)
 {
-	switch (dtype) {
-	case QUOIT_BF16:
-	case QUOIT_F16:
-		return 2;
-	case QUOIT_F32:
-	case QUOIT_I32:
-		return 4;
-	case QUOIT_F64:
-	case QUOIT_I64:
-		return 8;
-	default:
-		return 0;
-	}
+	static const uint8_t size[QUOIT_CREATE_DTYPE_MASK + 1] = {
+		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
+		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
+	};
+
+	return dtype < sizeof size ? size[dtype] : 0;
 }
 
 #endif
