@@ -21,7 +21,6 @@
 #include "control/config_check.h"
 #include "ops/blas.h"
 #include "observe/reactor_histograms.h"
-#include "observe/session_file.h"
 #include "memory/memory_thread.h"
 #include "reactor/bells.h"
 #include "backend/cpu/worker.h"
@@ -234,7 +233,6 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->config = config;
 	m->directory = directory;
 	m->control_eventfd = -1;
-	session_files_sweep(directory);
 	tsc_init();
 	err = machine_check_words(config, &m->gpu);
 	if (!err) {

@@ -31,7 +31,7 @@
 #include "engine_watch.h"
 #include "memory/sigbus_guard.h"
 #include "ops/ops.h"
-#include "observe/session_file.h"
+#include "observe/session_folder.h"
 
 /* The socket's directory also holds the counter files. */
 static int open_directory(const char *socket)
@@ -151,7 +151,7 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
 		m->outbox[i]->need_wake = &control.need_wake;
 	totals_set(m->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
-	session_files_let_read(config->stats_group.gid);
+	session_folder_let_read(directory, config->stats_group.gid);
 	if (control.budget && control.sessions_of)
 		err = control_init(&control);
 	else
@@ -209,11 +209,29 @@ static int take_directory(const struct config *config, int directory)
 	return lock;
 }
 
+/* With the directory and its lock. */
+static int run_in(const struct reload *from, int directory, int passed)
+{
+	struct machine *machine;
+	int folder = session_folder_make(directory), err;
+
+	if (folder < 0)
+		return folder;
+	err = guard_init();
+	if (!err)
+		err = machine_make(from->config, directory, &machine);
+	if (!err) {
+		err = serve(from, machine, directory, passed);
+		machine_free(machine, directory);
+	}
+	session_folder_remove(directory, folder);
+	return err;
+}
+
 /* From opening the directory to the end. */
 static enum exit_status run(const struct reload *from, int passed)
 {
 	const struct config *config = from->config;
-	struct machine *machine;
 	int err = look_for_proc(), directory, lock;
 
 	if (err < 0)
@@ -230,13 +248,7 @@ static enum exit_status run(const struct reload *from, int passed)
 		return exit_status_of(lock);
 	}
 	kept_files_lock(directory);
-	err = guard_init();
-	if (!err)
-		err = machine_make(config, directory, &machine);
-	if (!err) {
-		err = serve(from, machine, directory, passed);
-		machine_free(machine, directory);
-	}
+	err = run_in(from, directory, passed);
 	close(lock);
 	close(directory);
 	return exit_status_of(err);

@@ -268,22 +268,22 @@ static bool print_json(const struct sessions *s)
 
 static int show(const char *socket, struct wanted *w)
 {
-	int directory = runtime_open_directory(socket), err = directory;
+	struct session_files files;
 	struct sessions s = {0};
+	int err = session_files_open(&files, socket);
 
-	if (directory >= 0)
-		err = sessions_read(directory, &s);
+	if (!err)
+		err = sessions_read(&files, &s);
 	if (err < 0) {
 		sessions_free(&s);
-		if (directory >= 0)
-			close(directory);
+		session_files_close(&files);
 		return daemon_state_refuse("ps", socket, err);
 	}
 	sessions_warn(&s, "ps");
 	sessions_filter(&s, is_wanted, w);
 	if (columns_need_legs(&w->columns) || columns_need_legs(&w->order))
-		sessions_look_at_legs(s.list, s.count, directory);
-	close(directory);
+		sessions_look_at_legs(s.list, s.count, &files);
+	session_files_close(&files);
 	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
 				  (w->json ? PROCESS_NEED_RESIDENT : 0));
 	columns_sort(&w->order, s.list, s.count);

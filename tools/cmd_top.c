@@ -251,8 +251,7 @@ static void raise_limit(void)
 
 static int run(struct top *t, const char *socket)
 {
-	int directory = runtime_open_directory(socket);
-	int err = directory < 0 ? directory : follow_open(&t->f, socket, directory);
+	int err = follow_open(&t->f, socket);
 
 	raise_limit();
 	if (!err)

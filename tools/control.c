@@ -37,24 +37,75 @@ int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES])
 	return fd;
 }
 
-int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTROL_TEXT_BYTES])
+/* Take the first descriptor, and close others. */
+static void take_descriptor(struct msghdr *msg, int *ret_fd)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+			if (*ret_fd < 0)
+				*ret_fd = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+/* Without room for them, the kernel closes descriptors that come. */
+static ssize_t receive(int socket, struct quoit_ctl *m, int *ret_fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = {m, sizeof *m};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = ret_fd ? control : NULL,
+			     .msg_controllen = ret_fd ? sizeof control : 0};
+	ssize_t n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+
+	if (n >= 0 && ret_fd)
+		take_descriptor(&msg, ret_fd);
+	return n;
+}
+
+int control_exchange(int fd, struct quoit_ctl *m, int *ret_fd)
 {
 	ssize_t n = -1;
-	int err;
 
-	*text = '\0';
+	if (ret_fd)
+		*ret_fd = -1;
 	m->magic = QUOIT_CTL_MAGIC;
 	if (send(fd, m, sizeof *m, MSG_NOSIGNAL) == sizeof *m)
-		n = recv(fd, m, sizeof *m, 0);
-	err = n < 0 ? -errno : 0;
+		n = receive(fd, m, ret_fd);
+	if (n < 0)
+		return -errno;
+	if (n == sizeof *m && m->magic == QUOIT_CTL_MAGIC && m->result <= 0)
+		return 0;
+	if (ret_fd && *ret_fd >= 0) {
+		close(*ret_fd);
+		*ret_fd = -1;
+	}
+	return n ? -EPROTO : -ECONNRESET;
+}
+
+int control_ask(int fd, const char *socket, struct quoit_ctl *m, char text[CONTROL_TEXT_BYTES])
+{
+	int err = control_exchange(fd, m, NULL);
+
+	*text = '\0';
+	if (err == -EPROTO) {
+		snprintf(text, CONTROL_TEXT_BYTES, "the program that answers at %s is not quoitd",
+			 socket);
+		return err;
+	}
 	if (err) {
 		say_silent(-err, text);
 		return err;
-	}
-	if (n != sizeof *m || m->magic != QUOIT_CTL_MAGIC || m->result > 0) {
-		snprintf(text, CONTROL_TEXT_BYTES, "the program that answers at %s is not quoitd",
-			 socket);
-		return -EPROTO;
 	}
 	m->text[sizeof m->text - 1] = '\0';
 	format_escape(m->text, text, CONTROL_TEXT_BYTES);

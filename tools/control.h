@@ -15,6 +15,12 @@
 int control_connect(const char *socket, char text[CONTROL_TEXT_BYTES]);
 
 /*
+ * Send this request on the connection; the reply replaces it.  0 or -errno; -EPROTO: another
+ * program answers.  *ret_fd: the descriptor that came with the reply, or -1; NULL: none is wanted.
+ */
+int control_exchange(int fd, struct quoit_ctl *m, int *ret_fd);
+
+/*
  * Send this request on the connection; the reply replaces it.  Returns the reply's result, 0 or a
  * negative errno.  `text` then has quoitd's words or our own, and can be printed.
  */

@@ -221,23 +221,25 @@ int counters_parse_totals(const void *bytes, size_t size, struct counters_totals
 
 /* ---- files ---- */
 
-/* Open a regular file; O_NONBLOCK, because a FIFO may lie there instead. */
-static int open_file(int directory, const char *name)
+int counters_check_file(int fd)
 {
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EBADMSG;
-	}
-	return fd;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EBADMSG;
 }
 
-/* Read the whole file by one call: a shorter result means the end of a regular file. */
-static int64_t read_all(int fd, void *buffer, size_t size)
+/* O_NONBLOCK, because a FIFO may lie there instead. */
+int counters_open_file(int directory, const char *name)
+{
+	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd < 0 ? -errno : counters_check_file(fd);
+}
+
+int64_t counters_read_open(int fd, void *buffer, size_t size)
 {
 	ssize_t n = pread(fd, buffer, size, 0);
 	struct stat st;
@@ -249,38 +251,19 @@ static int64_t read_all(int fd, void *buffer, size_t size)
 
 int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size)
 {
-	int fd = open_file(directory, name);
+	int fd = counters_open_file(directory, name);
 	int64_t n;
 
 	if (fd < 0)
 		return fd;
-	n = read_all(fd, buffer, size);
+	n = counters_read_open(fd, buffer, size);
 	close(fd);
 	return n;
-}
-
-bool counters_session_number(const char *name, uint64_t *ret)
-{
-	char again[32];
-
-	if (sscanf(name, "session.%20" SCNu64, ret) != 1)
-		return false;
-	snprintf(again, sizeof again, QUOIT_STATS_SESSION, (unsigned long long)*ret);
-	/* one file for each number: a sign or a leading zero is refused */
-	return !strcmp(name, again);
 }
 
 bool counters_is_of(const struct counters_session *s, const struct counters_totals *t)
 {
 	return s->origin.daemon_pid == t->origin.daemon_pid && s->opened_ns >= t->origin.started_ns;
-}
-
-int counters_open_session(int directory, uint64_t session)
-{
-	char name[32];
-
-	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session);
-	return open_file(directory, name);
 }
 
 /* quoitd writes the magic last. */
@@ -293,10 +276,10 @@ static bool is_being_made(const char *file, int64_t size)
 	return magic == 0;
 }
 
-int counters_reread_session(int fd, uint64_t session, struct counters_session *ret)
+int counters_read_session(int fd, uint64_t session, struct counters_session *ret)
 {
 	char buffer[MOST_SESSION_BYTES];
-	int64_t n = read_all(fd, buffer, sizeof buffer);
+	int64_t n = counters_read_open(fd, buffer, sizeof buffer);
 
 	if (!n || is_being_made(buffer, n))
 		/*
@@ -308,17 +291,6 @@ int counters_reread_session(int fd, uint64_t session, struct counters_session *r
 	if (!n && ret->session != session)
 		n = -EBADMSG;
 	return (int)n;
-}
-
-int counters_read_session(int directory, uint64_t session, struct counters_session *ret)
-{
-	int fd = counters_open_session(directory, session), err;
-
-	if (fd < 0)
-		return fd;
-	err = counters_reread_session(fd, session, ret);
-	close(fd);
-	return err;
 }
 
 int counters_read_totals(int directory, struct counters_totals *ret)

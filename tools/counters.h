@@ -64,10 +64,11 @@ int counters_parse_session(const void *bytes, size_t size, struct counters_sessi
 int counters_parse_totals(const void *bytes, size_t size, struct counters_totals *ret);
 
 /*
- * Read and parse a file of a directory.  Errors also of open and read; -EBADMSG also for a file
- * that is not regular, or far too large.
+ * Read and parse a file: that of a session from its descriptor, as often as you like, the totals
+ * from the socket's directory.  Errors also of open and read; -ENOENT: the session has ended, or
+ * its file is not complete yet; -EBADMSG also for a file that is not regular, or far too large.
  */
-int counters_read_session(int directory, uint64_t session, struct counters_session *ret);
+int counters_read_session(int fd, uint64_t session, struct counters_session *ret);
 int counters_read_totals(int directory, struct counters_totals *ret);
 
 /*
@@ -75,20 +76,17 @@ int counters_read_totals(int directory, struct counters_totals *ret);
  */
 bool counters_is_of(const struct counters_session *s, const struct counters_totals *t);
 
-/* Is this the name of a session's file? */
-bool counters_session_number(const char *name, uint64_t *ret);
+/* Open a regular file to read it; a descriptor, or -errno.  -EBADMSG: it is not regular. */
+int counters_open_file(int directory, const char *name);
 
-/*
- * To read a session's file again and again: open it (a descriptor or -errno), and read its present
- * contents.
- */
-int counters_open_session(int directory, uint64_t session);
-int counters_reread_session(int fd, uint64_t session, struct counters_session *ret);
+/* The descriptor, if it is a regular file's; else close it and return -EBADMSG. */
+int counters_check_file(int fd);
 
 /*
  * Read a whole regular file of at most `size` bytes; returns the length or a negative errno.  It
  * copies, and does not map: if the writer truncates the file, a mapping would end us with SIGBUS.
  */
 int64_t counters_read_file(int directory, const char *name, void *buffer, size_t size);
+int64_t counters_read_open(int fd, void *buffer, size_t size);
 
 #endif

@@ -168,23 +168,17 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 }
 
 /* Read a session's file into memory, which the caller frees; returns its bytes, or -errno. */
-static int64_t read_file(int directory, uint64_t session, char **ret)
+static int64_t read_file(struct session_files *files, uint64_t session, char **ret)
 {
-	char name[32];
-	int64_t n;
-
-	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)session);
 	*ret = malloc(MOST_BYTES);
-	if (!*ret)
-		return -ENOMEM;
-	n = counters_read_file(directory, name, *ret, MOST_BYTES);
-	return n ? n : -ENOENT; /* the session has ended, and its file was emptied */
+	return *ret ? session_files_read(files, QUOIT_COUNTERS_LEGS, session, *ret, MOST_BYTES)
+		    : -ENOMEM;
 }
 
-int legs_read(int directory, uint64_t session, struct legs *ret)
+int legs_read(struct session_files *files, uint64_t session, struct legs *ret)
 {
 	char *buffer;
-	int64_t n = read_file(directory, session, &buffer);
+	int64_t n = read_file(files, session, &buffer);
 
 	if (n > 0)
 		n = legs_parse(buffer, (size_t)n, ret);
@@ -208,11 +202,11 @@ int legs_parse_sites(const void *bytes, size_t size,
 	return 0;
 }
 
-int legs_read_sites(int directory, uint64_t session,
+int legs_read_sites(struct session_files *files, uint64_t session,
 		    struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
 {
 	char *buffer;
-	int64_t n = read_file(directory, session, &buffer);
+	int64_t n = read_file(files, session, &buffer);
 
 	if (n > 0)
 		n = legs_parse_sites(buffer, (size_t)n, ret);

@@ -15,6 +15,8 @@
 
 #include <quoit/stats.h>
 
+#include "session_files.h"
+
 struct legs_operation {
 	uint64_t jobs, timed, ticks;
 	double share;   /* 1, or less if the timed jobs stand for more jobs than there were */
@@ -52,9 +54,9 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret);
 int legs_parse_sites(const void *bytes, size_t size,
 		     struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES]);
 
-/* Reads like counters_read_session. */
-int legs_read(int directory, uint64_t session, struct legs *ret);
-int legs_read_sites(int directory, uint64_t session,
+/* Reads like session_files_read and counters_read_session. */
+int legs_read(struct session_files *files, uint64_t session, struct legs *ret);
+int legs_read_sites(struct session_files *files, uint64_t session,
 		    struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES]);
 
 /* Reduce `to` to what came after `from`, a former reading of the same file; NULL: keep all. */

@@ -20,6 +20,7 @@
 
 #include <quoit/descriptors.h>
 #include <quoit/service.h>
+#include <quoit/stats.h>
 
 #define MOST_OPTIONS 64
 #define SOCKET_NAME  "/quoitd.sock"
@@ -111,17 +112,32 @@ static int make_directory(char ret[QUOIT_SOCKET_BYTES])
 	return -ENOENT;
 }
 
-/* quoitd removes its files at its end; files are left only if it was killed. */
-static void remove_directory(const char *path)
+static void remove_files(int directory)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+			(void)unlinkat(directory, entry->d_name, 0);
 	if (dir)
 		closedir(dir);
+	else if (directory >= 0)
+		close(directory);
+}
+
+/* quoitd removes its files at its end; files are left only if it was killed. */
+static void remove_directory(const char *path)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int directory = open(path, flags);
+
+	if (directory >= 0) {
+		remove_files(openat(directory, QUOIT_STATS_SESSIONS, flags));
+		(void)unlinkat(directory, QUOIT_STATS_SESSIONS, AT_REMOVEDIR);
+		(void)unlinkat(directory, QUOIT_STATS_PRIVATE, AT_REMOVEDIR);
+	}
+	remove_files(directory);
 	(void)rmdir(path);
 }
 

@@ -2,9 +2,7 @@
 /* sessions.c - read the sessions of a quoitd from their counter files */
 #include "sessions.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,54 +33,82 @@ static int add(struct sessions *s, size_t *room, const struct counters_session *
 	return 0;
 }
 
-static int read_one(struct sessions *s, size_t *room, int directory, uint64_t number)
+static int read_file(struct session_files *files, uint64_t number, struct counters_session *ret)
+{
+	int fd = session_files_get(files, QUOIT_COUNTERS_SESSION, number), err;
+
+	if (fd < 0)
+		return fd;
+	err = counters_read_session(fd, number, ret);
+	close(fd);
+	return err;
+}
+
+static int read_one(struct sessions *s, size_t *room, struct session_files *files, uint64_t number)
 {
 	struct counters_session one;
-	int err = counters_read_session(directory, number, &one);
+	int err = read_file(files, number, &one);
 
 	if (!err)
 		return add(s, room, &one);
 	if (err == -EACCES)
 		s->unreadable++;
-	else if (err != -ENOENT) /* -ENOENT: it was closed after we read the directory */
+	else if (files->asks && err == -EAGAIN)
+		s->asked = err;
+	else if (err != -ENOENT) /* -ENOENT: it was closed after we read the list */
 		s->damaged++;
 	return 0;
 }
 
-static int read_all(struct sessions *s, int directory)
+unsigned sessions_of_others(const struct counters_totals *t, size_t own)
 {
-	int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0), err = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	uint64_t number;
-	size_t room = 0;
+	const struct counter *opened = &t->value[QUOIT_DAEMON_SESSIONS_OPENED];
+	const struct counter *closed = &t->value[QUOIT_DAEMON_SESSIONS_CLOSED];
+	uint64_t all = opened->known && closed->known ? opened->value - closed->value : 0;
 
-	if (!dir) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
+	return all > own && all <= UINT32_MAX ? (unsigned)(all - own) : 0;
+}
+
+/* The result of asking quoitd, if we must, goes to s->asked. */
+static int read_all(struct sessions *s, struct session_files *files)
+{
+	struct session_list list = {0};
+	size_t room = 0;
+	int err = 0;
+
+	if (files->asks && s->state != DAEMON_UP)
+		s->asked = -EAGAIN;
+	else
+		err = session_files_list(files, QUOIT_COUNTERS_SESSION, &list);
+	for (size_t i = 0; i < list.count && (!err || files->asks); i++) {
+		int failed = read_one(s, &room, files, list.number[i]);
+
+		err = failed ? failed : err;
 	}
-	rewinddir(dir); /* the descriptor may have been read before */
-	while (!err && (entry = readdir(dir)))
-		if (counters_session_number(entry->d_name, &number))
-			err = read_one(s, &room, directory, number);
-	closedir(dir);
+	free(list.number);
+	if (files->asks && err && err != -ENOMEM) {
+		s->asked = err;
+		err = 0;
+	}
+	if (files->asks && !s->asked)
+		s->unreadable = sessions_of_others(&s->totals, s->count);
 	columns_sort(&(struct column_choices){0}, s->list, s->count);
 	return err;
 }
 
-int sessions_read(int directory, struct sessions *ret)
+int sessions_read(struct session_files *files, struct sessions *ret)
 {
 	int err;
 
 	*ret = (struct sessions){0};
-	err = counters_read_totals(directory, &ret->totals);
+	err = counters_read_totals(files->directory, &ret->totals);
 	if (err)
 		return err;
-	ret->state = daemon_state_look(directory, NULL, &ret->totals);
+	ret->state = daemon_state_look(files->directory, NULL, &ret->totals);
 	ret->daemon_lives = ret->state != DAEMON_DEAD;
-	return read_all(ret, directory);
+	err = read_all(ret, files);
+	session_files_rest(files);
+	return err;
 }
 
 void sessions_free(struct sessions *s)
@@ -118,7 +144,7 @@ void sessions_look(struct sessions *s, unsigned needs)
 	free(list);
 }
 
-void sessions_look_at_legs(struct session_row *rows, size_t count, int directory)
+void sessions_look_at_legs(struct session_row *rows, size_t count, struct session_files *files)
 {
 	struct legs *legs = malloc(sizeof *legs);
 
@@ -126,15 +152,21 @@ void sessions_look_at_legs(struct session_row *rows, size_t count, int directory
 		struct session_row whole = rows[i];
 
 		whole.before = NULL; /* everything since the session was opened */
-		if (legs_read(directory, whole.s.session, legs) == 0)
+		if (legs_read(files, whole.s.session, legs) == 0)
 			limits_find(&whole.s, NULL, legs, columns_span_ns(&whole), &rows[i].limits);
 	}
+	session_files_rest(files);
 	free(legs);
 }
 
 void sessions_warn(const struct sessions *s, const char *command)
 {
 	(void)daemon_state_warn(command, s->state, &s->totals);
+	if (s->asked)
+		fprintf(stderr,
+			"quoit %s: your sessions are not shown: quoitd alone can tell you about "
+			"them, and it does not answer (%s)\n",
+			command, strerror(-s->asked));
 	if (s->damaged)
 		fprintf(stderr,
 			"quoit %s: %u files were left out: they are not session counters of this "

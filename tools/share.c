@@ -61,13 +61,13 @@ void share_count(const struct user_sums *sums, double span_ns, bool all, struct 
 	}
 }
 
-static int take(int directory, struct user_sums **sums, bool *all, uint64_t *ret_ns)
+static int take(struct session_files *files, struct user_sums **sums, bool *all, uint64_t *ret_ns)
 {
 	struct sessions s;
-	int err = sessions_read(directory, &s);
+	int err = sessions_read(files, &s);
 
 	*ret_ns = runtime_now_ns();
-	*all &= !err && s.daemon_lives && !s.unreadable && !s.damaged;
+	*all &= !err && s.daemon_lives && !s.unreadable && !s.asked && !s.damaged;
 	if (!err)
 		err = user_sums_take(sums, &s, false);
 	sessions_free(&s);
@@ -77,17 +77,16 @@ static int take(int directory, struct user_sums **sums, bool *all, uint64_t *ret
 void share_look(const char *socket, struct users_list *users)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
-	int directory = runtime_open_directory(socket);
+	struct session_files files;
 	struct user_sums *sums = NULL;
 	uint64_t from, to;
 	bool all = true;
 
-	if (directory >= 0 && take(directory, &sums, &all, &from) == 0) {
+	if (session_files_open(&files, socket) == 0 && take(&files, &sums, &all, &from) == 0) {
 		nanosleep(&pause, NULL);
-		if (take(directory, &sums, &all, &to) == 0)
+		if (take(&files, &sums, &all, &to) == 0)
 			share_count(sums, (double)(to - from), all, users);
 	}
 	user_sums_free(sums);
-	if (directory >= 0)
-		close(directory);
+	session_files_close(&files);
 }

@@ -3,7 +3,9 @@
 #include "ctl_io.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,6 +100,13 @@ int ctl_take_bell(int socket, struct ctl_fds *ret_fds)
 	int flags;
 
 	return (int)receive(socket, bytes, sizeof bytes, ret_fds, &end, &flags);
+}
+
+bool ctl_is_read(int socket)
+{
+	int bytes;
+
+	return ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes == 0;
 }
 
 void ctl_let_descriptors_pass(int socket, bool on)

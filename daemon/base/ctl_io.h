@@ -48,6 +48,9 @@ int ctl_receive(int socket, struct quoit_ctl *ret, struct ctl_fds *ret_fds);
  */
 int ctl_take_bell(int socket, struct ctl_fds *ret_fds);
 
+/* Has the peer taken all messages that were sent to it? */
+bool ctl_is_read(int socket);
+
 /* May the peer send descriptors with its messages?  Before Linux 6.16 it always may. */
 void ctl_let_descriptors_pass(int socket, bool on);
 

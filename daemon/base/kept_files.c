@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <quoit/stats.h>
+
 /* Cleaners count in days, or at least in hours. */
 #define PERIOD_NS UINT64_C(3600000000000)
 
@@ -29,22 +31,29 @@ static void touch(int directory, const char *name, uid_t self)
 		(void)utimensat(directory, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-void kept_files_look(struct kept_files *k, uint64_t now_ns)
+/* The folder and what lies in it. */
+static void touch_all(int directory, const char *name, uid_t self)
 {
+	int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
-	int fd;
-	DIR *dir;
 
-	if (now_ns < k->next_ns)
-		return;
-	k->next_ns = now_ns + PERIOD_NS;
-	(void)futimens(k->directory, NULL);
-	fd = openat(k->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0)
+		(void)futimens(fd, NULL);
 	while (dir && (entry = readdir(dir)))
-		touch(k->directory, entry->d_name, geteuid());
+		touch(fd, entry->d_name, self);
 	if (dir)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
+}
+
+void kept_files_look(struct kept_files *k, uint64_t now_ns)
+{
+	if (now_ns < k->next_ns)
+		return;
+	k->next_ns = now_ns + PERIOD_NS;
+	touch_all(k->directory, ".", geteuid());
+	touch_all(k->directory, QUOIT_STATS_PRIVATE, geteuid());
+	touch_all(k->directory, QUOIT_STATS_SESSIONS, geteuid());
 }

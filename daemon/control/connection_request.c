@@ -12,6 +12,7 @@
 
 #include "hello.h"
 #include "base/log.h"
+#include "counters.h"
 #include "recorder.h"
 #include "ops/optable.h"
 #include "shares.h"
@@ -230,6 +231,9 @@ static size_t body_bytes(uint16_t type)
 		return sizeof m.user.uid;
 	case QUOIT_CTL_SHARE:
 		return sizeof m.user;
+	case QUOIT_CTL_COUNTERS:
+		return offsetof(struct quoit_ctl, counters.reserved) -
+		       offsetof(struct quoit_ctl, counters);
 	default:
 		return 0;
 	}
@@ -253,6 +257,8 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_USER:
 	case QUOIT_CTL_SHARE:
 		return c->state == CONNECTION_NEW;
+	case QUOIT_CTL_COUNTERS:
+		return c->state == CONNECTION_NEW || c->state == CONNECTION_RECORDS;
 	case QUOIT_CTL_ARENA:
 	case QUOIT_CTL_RING_OPEN:
 	case QUOIT_CTL_READY:
@@ -354,6 +360,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_SHARE:
 		shares_set(c, m);
 		break;
+	case QUOIT_CTL_COUNTERS:
+		counters_request(c, m);
+		break;
 	default:
 		on_kill(c, m);
 		break;
@@ -409,6 +418,9 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 	else if (c->pending)
 		protocol_error(c,
 			       "protocol error: a request came before the reply to the last one");
+	else if (m->type == QUOIT_CTL_COUNTERS && !ctl_is_read(c->fd))
+		/* each reply may bring a descriptor, and all that are unread are quoitd's */
+		protocol_error(c, "protocol error: a request came before the last reply was read");
 	else if (!has_its_fds(m, fds))
 		protocol_error(c, "protocol error: a message has the wrong number of descriptors");
 	else if (m->type == QUOIT_CTL_CLOSE &&

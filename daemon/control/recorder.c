@@ -354,6 +354,23 @@ void recorder_advance(struct control *c)
 	}
 }
 
+/* ---- what a session's user may read ---- */
+
+void recorder_list(const struct control *c, uid_t uid, struct counters_list *list)
+{
+	for (const struct lent *l = c->lent; l; l = l->next)
+		if (l->trace->file->uid == uid)
+			counters_list_add(list, l->trace->session);
+}
+
+int recorder_trace_fd(const struct control *c, uid_t uid, uint64_t session)
+{
+	for (const struct lent *l = c->lent; l; l = l->next)
+		if (l->trace->session == session && l->trace->file->uid == uid)
+			return l->trace->fd;
+	return -1;
+}
+
 /* ---- the end ---- */
 
 /* The oldest are at the end of the list. */

@@ -12,6 +12,7 @@
 #define QUOITD_RECORDER_H
 
 #include "connection.h"
+#include "counters.h"
 
 /*
  * The most bytes that the traces of one user's recorders may take; those of any one other user's
@@ -44,6 +45,13 @@ void recorder_session_ended(struct control *c, const struct session *s);
 
 /* A reactor has let go of the trace with this number. */
 void recorder_answer(struct control *c, uint32_t id);
+
+/*
+ * The traces of a user's own sessions, whoever records them: list their sessions, or find a
+ * session's file, a read-only descriptor that stays the trace's; -1: there is none.
+ */
+void recorder_list(const struct control *c, uid_t uid, struct counters_list *list);
+int recorder_trace_fd(const struct control *c, uid_t uid, uint64_t session);
 
 /* A connection that records has ended. */
 void recorder_leave(struct connection *c);

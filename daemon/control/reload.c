@@ -18,7 +18,7 @@
 #include "names.h"
 #include "service.h"
 #include "shares.h"
-#include "observe/session_file.h"
+#include "observe/session_folder.h"
 
 /* The thread owns it until it is done, then the control thread. */
 struct reading_again {
@@ -165,7 +165,7 @@ static void take_over(struct control *c, struct config *from)
 	config_take(config, from, waiting, sizeof waiting);
 	log_set_level(log_level_of(config->log));
 	totals_set(c->totals, QUOIT_DAEMON_HOST_LIMIT, config->memory);
-	session_files_let_read(config->stats_group.gid);
+	session_folder_let_read(c->directory, config->stats_group.gid);
 	budget_reload(c->budget);
 	shares_apply(c);
 	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);

@@ -6,9 +6,8 @@
 #include "session/session.h"
 
 /*
- * Make the session's file in the runtime directory, readable for its user and us.  -errno: there is
- * no file, or its user cannot read it; the daemon works without.  Control thread, before the
- * reactor has the session.
+ * Make the session's file in the socket's directory.  -errno: there is no file; the daemon works
+ * without.  Control thread, before the reactor has the session.
  */
 int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node);
 

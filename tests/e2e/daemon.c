@@ -200,7 +200,7 @@ uint64_t daemon_session_counter(const struct daemon *d, uint64_t session, unsign
 {
 	const struct quoit_session_stats *stats;
 	uint64_t value;
-	char name[32];
+	char name[48];
 
 	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session);
 	stats = map(d, name, sizeof *stats);

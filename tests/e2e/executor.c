@@ -195,7 +195,10 @@ unsigned house_descriptors(const struct house *h)
 
 unsigned house_sessions(const struct house *h)
 {
-	return count_entries(h->d.folder, "session.");
+	char path[160];
+
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSIONS, h->d.folder);
+	return count_entries(path, "session.");
 }
 
 uint64_t house_total(const struct house *h, unsigned counter)

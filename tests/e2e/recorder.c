@@ -66,7 +66,7 @@ uint64_t recorder_number(struct quoit_session *s)
 
 static void path_of(const struct daemon *d, uint64_t session, char *ret, size_t size)
 {
-	char name[40];
+	char name[48];
 
 	snprintf(name, sizeof name, QUOIT_STATS_TRACE, (unsigned long long)session);
 	snprintf(ret, size, "%s/%s", d->folder, name);

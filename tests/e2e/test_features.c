@@ -231,7 +231,7 @@ Test(features, a_daemon_for_all_does_not_run_where_it_cannot_tell_users_apart)
 
 static bool session_ends(const struct daemon *d, unsigned long long id, unsigned naps)
 {
-	char path[128];
+	char path[160];
 
 	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSION, d->folder, id);
 	while (access(path, F_OK) == 0 && naps--)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -25,7 +26,7 @@ static struct quoit_session_legs file;
 static void read_file(const struct house *h)
 {
 	struct quoit_info info;
-	char path[256], name[32];
+	char path[256], name[48];
 	int fd;
 
 	quoit_get_info(h->s, &info);
@@ -274,8 +275,14 @@ static void leave_files(const struct daemon *d)
 {
 	static const char *const formats[] = {QUOIT_STATS_SESSION, QUOIT_STATS_LEGS};
 
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_PRIVATE, d->folder);
+	cr_assert_eq(mkdir(path, 0755), 0);
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSIONS, d->folder);
+	cr_assert_eq(mkdir(path, 0755), 0);
 	for (int i = 0; i < 2; i++) {
-		char name[32], path[256];
+		char name[48];
 
 		snprintf(name, sizeof name, formats[i], 77ull);
 		snprintf(path, sizeof path, "%s/%s", d->folder, name);
@@ -289,9 +296,9 @@ Test(legs, what_a_quoitd_that_was_killed_has_left_is_removed)
 	struct daemon d;
 
 	cr_assert_eq(daemon_start_prepared(&d, NULL, leave_files), 0);
-	snprintf(said, sizeof said, "%s/session.77", d.folder);
+	snprintf(said, sizeof said, "%s/private/sessions/session.77", d.folder);
 	cr_expect_neq(access(said, F_OK), 0);
-	snprintf(said, sizeof said, "%s/legs.77", d.folder);
+	snprintf(said, sizeof said, "%s/private/sessions/legs.77", d.folder);
 	cr_expect_neq(access(said, F_OK), 0);
 	daemon_stop(&d);
 }
@@ -301,7 +308,7 @@ Test(legs, the_file_goes_with_its_session)
 	struct house h = house_open(8);
 	char path[256];
 
-	snprintf(path, sizeof path, "%s/legs.1", h.d.folder);
+	snprintf(path, sizeof path, "%s/private/sessions/legs.1", h.d.folder);
 	cr_expect_eq(access(path, F_OK), 0);
 	quoit_close(h.s, 0);
 	for (int i = 0; i < PATIENCE && access(path, F_OK) == 0; i++)

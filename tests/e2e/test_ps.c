@@ -179,7 +179,7 @@ Test(ps, damaged_counter_files_are_counted_and_do_no_harm)
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	/* The first file is empty, like that of a session that has just ended. */
 	for (int i = 0; i < 4; i++) {
-		snprintf(path, sizeof path, "%s/session.%d", d.folder, 90 + i);
+		snprintf(path, sizeof path, "%s/private/sessions/session.%d", d.folder, 90 + i);
 		f = fopen(path, "w");
 		cr_assert(f);
 		for (int k = 0; k < i * 700; k++)

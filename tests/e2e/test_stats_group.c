@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <criterion/criterion.h>
+#include <quoit/stats.h>
 
 #include "configuration.h"
 #include "recorder.h"
@@ -45,12 +46,17 @@ static void stop(struct daemon *d)
 	cr_expect(configuration_remove(&configuration));
 }
 
-/* Expect `quoit ps` of this user with this group to show the sessions of these users. */
-static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const char *expected)
+static void run_ps(const struct daemon *d, uid_t uid, gid_t gid)
 {
 	const char *words[] = {"quoit", "ps", "--socket", d->socket, "-o", "uid=", NULL};
 
 	users_run(uid, gid, said, sizeof said, words);
+}
+
+/* Expect `quoit ps` of this user with this group to show the sessions of these users. */
+static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const char *expected)
+{
+	run_ps(d, uid, gid);
 	cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "uid %u, group %u: '%s'", uid,
 		     gid, said);
 	cr_expect_not(strstr(said + strlen(expected), "400000"), "uid %u, group %u: '%s'", uid, gid,
@@ -95,19 +101,101 @@ Test(stats_group, its_members_read_all_counters_and_no_trace)
 	expect_sessions(&d, USERS_ALICE, USERS_ALICE, "4000001\n");
 	expect_sessions(&d, CAROL, USERS_GROUP, "4000001\n4000002\n");
 	expect_sessions(&d, CAROL, CAROL, "");
-	cr_expect(reads(&d, "session.1", CAROL, USERS_GROUP));
-	cr_expect(reads(&d, "legs.1", CAROL, USERS_GROUP));
-	cr_expect_not(reads(&d, "session.1", CAROL, CAROL));
+	cr_expect(reads(&d, "private/sessions/session.1", CAROL, USERS_GROUP));
+	cr_expect(reads(&d, "private/sessions/legs.1", CAROL, USERS_GROUP));
+	cr_expect_not(reads(&d, "private/sessions/session.1", CAROL, CAROL));
 	cr_assert_eq(seteuid(USERS_ALICE), 0);
 	recorder = recorder_connect(&d);
 	cr_assert_eq(seteuid(0), 0);
 	cr_expect_eq(recorder_ask(recorder, 0, 0).result, 0);
-	cr_expect_not(reads(&d, "trace.1", CAROL, USERS_GROUP));
-	cr_expect(reads(&d, "trace.1", USERS_ALICE, USERS_ALICE));
+	cr_expect_not(reads(&d, "private/sessions/trace.1", CAROL, USERS_GROUP));
+	cr_expect_not(
+		reads(&d, "private/sessions/trace.1", USERS_ALICE, USERS_ALICE)); /* by path */
 	close(recorder);
 	users_close(alice);
 	users_close(bob);
 	stop(&d);
+}
+
+/* The folder is closed to her, so quoitd must answer. */
+Test(stats_group, a_user_sees_no_session_while_quoitd_hangs_and_is_told_why)
+{
+	const char *words[] = {"quoit", "ps", "--socket", NULL, "-o", "uid=", NULL};
+	struct daemon d;
+	pid_t alice;
+
+	start(&d, 0);
+	words[3] = d.socket;
+	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
+	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 1);
+	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
+	expect_sessions(&d, 0, 0, "4000001\n");
+	cr_assert_eq(kill(d.pid, SIGCONT), 0);
+	expect_sessions(&d, USERS_ALICE, USERS_ALICE, "4000001\n");
+	users_close(alice);
+	stop(&d);
+}
+
+/* Sessions beyond one reply's list; none of Bob's among them. */
+Test(stats_group, a_user_sees_all_of_many_own_sessions)
+{
+	struct daemon d;
+	unsigned lines = 0;
+	uint8_t count;
+	pid_t alice, bob;
+
+	start(&d, 0);
+	bob = users_open(&d, USERS_BOB, USERS_BOB);
+	alice = users_open_many(&d, USERS_ALICE, USERS_ALICE, 40, &count);
+	cr_assert_eq(count, 40);
+	expect_sessions(&d, USERS_BOB, USERS_BOB, "4000002\n40 sessions of other users");
+	run_ps(&d, USERS_ALICE, USERS_ALICE);
+	for (const char *at = said; (at = strstr(at, "4000001\n")); at++)
+		lines++;
+	cr_expect_eq(lines, 40, "%s", said);
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+/* Records while the user's sessions come and go: of one that was there, and of a later one. */
+Test(stats_group, a_user_records_its_own_sessions_and_no_others)
+{
+	const char *words[] = {"quoit", "trace", "record",   "-a", "-t", "1",
+			       "-o",    NULL,    "--socket", NULL, NULL};
+	char path[160];
+	struct daemon d;
+	pid_t alice, bob;
+
+	start(&d, 0);
+	snprintf(path, sizeof path, "%s/alice", configuration.folder);
+	words[7] = path;
+	words[9] = d.socket;
+	cr_assert_eq(chmod(configuration.folder, 0777), 0);
+	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
+	bob = users_open(&d, USERS_BOB, USERS_BOB);
+	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 0, "%s", said);
+	cr_expect(strstr(said, " of 1 sessions"), "%s", said);
+	cr_expect_eq(unlink(path), 0);
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+Test(stats_group, the_folder_is_closed_and_goes_with_quoitd)
+{
+	struct stat st;
+	struct daemon d;
+	char path[160];
+
+	start(&d, 0);
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_PRIVATE, d.folder);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_expect_eq(st.st_mode & 07777, 0700);
+	cr_expect_not(reads(&d, QUOIT_STATS_SESSIONS, USERS_ALICE, USERS_GROUP));
+	stop(&d);
+	cr_expect_neq(access(path, F_OK), 0);
 }
 
 Test(stats_group, a_reload_is_for_new_sessions)

@@ -60,7 +60,7 @@ static uint64_t begun(const struct client *c)
 	char path[160];
 	int fd;
 
-	snprintf(path, sizeof path, "%s/trace.%llu", c->d.folder,
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_TRACE, c->d.folder,
 		 (unsigned long long)session_of(c));
 	fd = open(path, O_RDONLY);
 	if (fd < 0)

@@ -5,11 +5,13 @@
  * It uses three uids without an account: the service's, and two clients'.  The clients are
  * processes of their own; their exit status tells failures.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -189,54 +191,179 @@ static void files_in_memory_are_not_written_for_another_user(struct stage *s)
 
 /* ---- counter files ---- */
 
+static struct stat folder_was; /* the outer folder, before there were sessions */
+
+static void path_of(const char *socket, const char *format, char *ret, size_t size)
+{
+	char name[48];
+
+	snprintf(name, sizeof name, format, (unsigned long long)victim);
+	snprintf(ret, size, "%.*s/%s", (int)(strrchr(socket, '/') - socket), socket, name);
+}
+
 /* A counter file of the victim, opened in this way; -errno. */
 static int open_counters(const char *socket, const char *format, int flags)
 {
-	char path[200], name[40];
+	char path[200];
 	int fd;
 
-	snprintf(name, sizeof name, format, (unsigned long long)victim);
-	snprintf(path, sizeof path, "%.*s/%s", (int)(strrchr(socket, '/') - socket), socket, name);
+	path_of(socket, format, path, sizeof path);
 	fd = open(path, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_own(const char *socket, const char *format)
+/* Ask for a session's file, or for a list of those from that number on; the result or -errno. */
+static int ask_for(const char *socket, uint16_t kind, uint16_t list, uint64_t session,
+		   struct quoit_ctl *m, int *ret_fd)
 {
-	char byte;
-	int fd = open_counters(socket, format, O_RDONLY);
+	unsigned count = 0;
+	struct raw_client c;
+	int err = raw_connect(&c, socket);
 
-	return wrong(fd < 0, "cannot open its own counter file") ||
+	*ret_fd = -1;
+	*m = (struct quoit_ctl){.type = QUOIT_CTL_COUNTERS,
+				.counters = {.session = session, .kind = kind, .list = list}};
+	if (err)
+		return err;
+	err = raw_call(&c, m, ret_fd, 1, &count);
+	raw_close(&c);
+	return err ? err : (int)count;
+}
+
+static int read_own(const char *socket, uint16_t kind)
+{
+	struct quoit_ctl m;
+	char byte;
+	int none, fd;
+
+	return wrong(ask_for(socket, kind, 1, 0, &m, &none) != 0 || m.counters_reply.count != 1 ||
+			     m.counters_reply.session[0] != victim,
+		     "is not told of its own session, and no other") ||
+	       wrong(ask_for(socket, kind, 1, victim + 1, &m, &none) != 0 || m.counters_reply.count,
+		     "is told of sessions before the one that it asks for") ||
+	       wrong(ask_for(socket, kind, 0, victim, &m, &fd) != 1, "gets no counter file") ||
 	       wrong(read(fd, &byte, 1) != 1, "cannot read its own counter file") ||
 	       wrong(mmap(NULL, 1, PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED,
 		     "mapped it to write") ||
 	       wrong(fchmod(fd, 0666) == 0, "changed its mode") ||
-	       wrong(open_counters(socket, format, O_RDWR) != -EACCES, "opened it to write");
+	       wrong(reopen(fd, O_RDWR) >= 0, "opened it to write");
 }
 
 static int read_own_counters(const char *socket)
 {
-	return read_own(socket, QUOIT_STATS_SESSION) || read_own(socket, QUOIT_STATS_LEGS);
+	return read_own(socket, QUOIT_COUNTERS_SESSION) || read_own(socket, QUOIT_COUNTERS_LEGS);
+}
+
+/* What is there and what is not must look alike. */
+static int guess(const char *socket, const char *format, uint16_t kind)
+{
+	const uint64_t of = victim;
+	int bad = 0;
+
+	for (unsigned i = 0; i < 2 && !bad; i++, victim += 1000) {
+		struct quoit_ctl m;
+		struct stat st;
+		char path[200];
+		int fd;
+
+		path_of(socket, format, path, sizeof path);
+		bad = wrong(open_counters(socket, format, O_RDONLY) != -EACCES,
+			    "opened a file in the folder") ||
+		      wrong(stat(path, &st) == 0 || errno != EACCES, "can ask about a file") ||
+		      wrong(unlink(path) == 0 || errno != EACCES, "can ask for a file's end") ||
+		      wrong(link("/proc/self/stat", path) == 0 || errno == EEXIST,
+			    "learns of a file by a link") ||
+		      wrong(ask_for(socket, kind, 0, victim, &m, &fd) != -ENOENT || fd >= 0,
+			    "is given a file of another's session") ||
+		      wrong(ask_for(socket, kind, 1, 0, &m, &fd) != 0 || m.counters_reply.count,
+			    "is told of another's session");
+	}
+	victim = of;
+	return bad;
+}
+
+/* All that a user sees of the folders: names of files, and the outer folder's times and size. */
+static int see_no_sessions(const char *socket)
+{
+	char path[200], inner[240];
+	struct dirent *entry;
+	struct stat st;
+	int bad = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		bad += wrong(strstr(entry->d_name, "session") || strstr(entry->d_name, "legs") ||
+				     strstr(entry->d_name, "trace"),
+			     "sees a session's file beside the socket");
+	if (dir)
+		closedir(dir);
+	snprintf(inner, sizeof inner, "%s/" QUOIT_STATS_PRIVATE, path);
+	bad += wrong(!dir || stat(inner, &st) < 0 || open(inner, O_RDONLY | O_CLOEXEC) >= 0 ||
+			     open(inner, O_PATH | O_CLOEXEC) < 0,
+		     "does not see the outer folder, or sees into it");
+	bad += wrong(st.st_mtim.tv_sec != folder_was.st_mtim.tv_sec ||
+			     st.st_mtim.tv_nsec != folder_was.st_mtim.tv_nsec ||
+			     st.st_ctim.tv_nsec != folder_was.st_ctim.tv_nsec ||
+			     st.st_size != folder_was.st_size || st.st_nlink != folder_was.st_nlink,
+		     "sees in the outer folder's times or size that there is another session");
+	snprintf(inner, sizeof inner, "%s/" QUOIT_STATS_SESSIONS, path);
+	return bad + wrong(stat(inner, &st) == 0 || errno != EACCES,
+			   "sees times or size of the sessions' folder");
 }
 
 static int read_foreign_counters(const char *socket)
 {
-	return wrong(open_counters(socket, QUOIT_STATS_SESSION, O_RDONLY) != -EACCES ||
-			     open_counters(socket, QUOIT_STATS_LEGS, O_RDONLY) != -EACCES,
-		     "opened another's counter file");
+	return guess(socket, QUOIT_STATS_SESSION, QUOIT_COUNTERS_SESSION) ||
+	       guess(socket, QUOIT_STATS_LEGS, QUOIT_COUNTERS_LEGS) || see_no_sessions(socket);
+}
+
+/* ---- requests for counter files that nobody should send ---- */
+
+static int ask_wrongly(const char *socket)
+{
+	struct quoit_ctl m;
+	int fd;
+
+	return wrong(ask_for(socket, QUOIT_COUNTERS_KINDS, 0, 1, &m, &fd) != -EINVAL ||
+			     ask_for(socket, 0, 2, 1, &m, &fd) != -EINVAL ||
+			     ask_for(socket, 0, 1, UINT64_MAX, &m, &fd) != 0,
+		     "is not told what is allowed");
+}
+
+static void requests_for_counters_are_checked(struct stage *s)
+{
+	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC,
+			      .type = QUOIT_CTL_COUNTERS,
+			      .counters = {.session = 1, .kind = QUOIT_COUNTERS_SESSION}};
+	struct raw_client c;
+
+	CHECK(s, run_as(SCENE_ALICE, ask_wrongly, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 3);
+	if (!CHECK(s, !ctl_connect_as(&c, s->daemon.socket, SCENE_BOB)))
+		return;
+	/* Descriptors that wait to be taken count as quoitd's: one reply at a time. */
+	CHECK(s, send(c.socket, &m, sizeof m, 0) == sizeof m);
+	CHECK(s, send(c.socket, &m, sizeof m, 0) == sizeof m);
+	ctl_expect_end(s, &c, QUOIT_DAEMON_KILL_PROTO, "before the last reply was read");
 }
 
 static void counter_files_are_for_their_user(struct stage *s)
 {
 	struct quoit_ctl m = ctl_hello(), answer;
 	struct raw_client c;
+	char path[200];
 
+	path_of(s->daemon.socket, QUOIT_STATS_PRIVATE, path, sizeof path);
+	CHECK(s, !stat(path, &folder_was));
 	if (!CHECK(s, !ctl_connect_as(&c, s->daemon.socket, SCENE_ALICE)))
 		return;
 	if (CHECK(s, !ctl_ask(c.socket, &m, -1, &answer) && !answer.result)) {
 		victim = answer.hello_reply.session;
 		CHECK(s, run_as(SCENE_ALICE, read_own_counters, s->daemon.socket));
 		CHECK(s, run_as(SCENE_BOB, read_foreign_counters, s->daemon.socket));
+		stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 2 * 3 + 2 * 4); /* who asked */
 	}
 	stage_die(s, &c);
 }
@@ -247,12 +374,16 @@ static void counter_files_are_for_their_user(struct stage *s)
 
 static int read_own_trace(const char *socket)
 {
-	return read_own(socket, QUOIT_STATS_TRACE);
+	return read_own(socket, QUOIT_COUNTERS_TRACE);
 }
 
 static int read_foreign_trace(const char *socket)
 {
-	return wrong(open_counters(socket, QUOIT_STATS_TRACE, O_RDONLY) != -EACCES,
+	struct quoit_ctl m;
+	int fd;
+
+	return wrong(open_counters(socket, QUOIT_STATS_TRACE, O_RDONLY) != -EACCES ||
+			     ask_for(socket, QUOIT_COUNTERS_TRACE, 0, victim, &m, &fd) != -ENOENT,
 		     "opened the trace of another's session");
 }
 
@@ -296,6 +427,7 @@ static void root_records_all_users_and_none_takes_all_of_it(struct stage *s)
 	CHECK(s, is_recorded(s, his));
 	CHECK(s, run_as(SCENE_BOB, read_own_trace, s->daemon.socket));
 	CHECK(s, run_as(SCENE_ALICE, read_foreign_trace, s->daemon.socket));
+	stage_expect(s, QUOIT_DAEMON_CLIENTS_LEFT, 3 + 1); /* who asked */
 	ctl_leave(s, &recorder);
 	for (unsigned i = 0; i < ALICES; i++)
 		stage_die(s, &alice[i]);
@@ -372,6 +504,7 @@ static const struct stage_case cases[] = {
 	{"files in memory are not written for another user",
 	 files_in_memory_are_not_written_for_another_user},
 	{"counter files are for their user", counter_files_are_for_their_user},
+	{"requests for counter files are checked", requests_for_counters_are_checked},
 	{"root records all users, and none takes all of it",
 	 root_records_all_users_and_none_takes_all_of_it},
 	{"/proc shows a service to nobody", service_is_closed_to_its_own_user_too},

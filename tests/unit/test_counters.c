@@ -276,7 +276,7 @@ Test(counters, a_file_without_magic_is_of_a_session_that_is_not_there_yet)
 		rewind(f);
 		cr_assert_eq(fwrite(&file, sizeof file, 1, f), 1);
 		fflush(f);
-		cr_expect_eq(counters_reread_session(fileno(f), file.session, &s),
+		cr_expect_eq(counters_read_session(fileno(f), file.session, &s),
 			     made ? 0 : -ENOENT);
 	}
 	fclose(f);

@@ -187,7 +187,7 @@ static void make_session(uint64_t number, const char *name)
 
 static void put(const char *name, const void *bytes, size_t size)
 {
-	char path[sizeof folder + 32];
+	char path[sizeof folder + 64];
 	FILE *file;
 
 	snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -204,7 +204,7 @@ static void put_totals(void)
 
 static void put_session(void)
 {
-	char name[32];
+	char name[48];
 
 	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)session.session);
 	put(name, &session, sizeof session);
@@ -212,8 +212,14 @@ static void put_session(void)
 
 static void make_folder(void)
 {
+	char path[sizeof folder + 24];
+
 	cr_assert(mkdtemp(folder));
 	snprintf(collect.socket, sizeof collect.socket, "%s/quoitd.sock", folder);
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_PRIVATE, folder);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof path, "%s/" QUOIT_STATS_SESSIONS, folder);
+	cr_assert_eq(mkdir(path, 0700), 0);
 	make_totals();
 }
 
@@ -573,7 +579,7 @@ Test(exporter_files, sessions_that_are_over_or_of_a_daemon_before_are_not_told)
 	put_session();
 	make_session(7, "open");
 	put_session();
-	put("session.8", "garbage", 7);
+	put("private/sessions/session.8", "garbage", 7);
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_not(strstr(text, "name=\"before\""), "%s", text);
@@ -674,7 +680,7 @@ Test(exporter_files, users_have_a_dozen_figures_each)
 /* A session's counts are neither lost when its file goes, nor counted twice. */
 Test(exporter_files, what_a_user_has_done_never_falls)
 {
-	char path[sizeof folder + 32];
+	char path[sizeof folder + 64];
 
 	put_totals();
 	put_session_of(1, 7001, 1000, 100);
@@ -686,7 +692,7 @@ Test(exporter_files, what_a_user_has_done_never_falls)
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
 	cr_expect_eq(of_user("quoit_user_host_used_bytes", 7001), 150, "%s", text);
-	snprintf(path, sizeof path, "%s/session.1", folder);
+	snprintf(path, sizeof path, "%s/private/sessions/session.1", folder);
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_eq(of_user("quoit_user_jobs_fetched_total", 7001), 15, "%s", text);
@@ -739,7 +745,7 @@ Test(exporter_files, legs_are_histograms)
 	make_session(5, "sum");
 	put_session();
 	make_legs();
-	put("legs.5", &legs, sizeof legs);
+	put("private/sessions/legs.5", &legs, sizeof legs);
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -752,7 +758,7 @@ Test(exporter_files, legs_are_histograms)
 Test(exporter_files, legs_of_a_daemon_before_are_not_told)
 {
 	make_legs();
-	put("legs.5", &legs, sizeof legs);
+	put("private/sessions/legs.5", &legs, sizeof legs);
 	totals.header.started_ns = runtime_now_ns();
 	put_totals();
 	make_session(5, "sum");
@@ -762,7 +768,7 @@ Test(exporter_files, legs_of_a_daemon_before_are_not_told)
 	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
 	make_legs();
 	legs.header.daemon_pid++;
-	put("legs.5", &legs, sizeof legs);
+	put("private/sessions/legs.5", &legs, sizeof legs);
 	cr_assert_eq(write_text(false), 0);
 	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
 }

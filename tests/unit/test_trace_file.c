@@ -313,13 +313,24 @@ static void come(unsigned count)
 	write_live();
 }
 
+/* Open the trace of this session; -errno. */
+static int trace_of(unsigned session)
+{
+	char name[24];
+	int fd;
+
+	snprintf(name, sizeof name, "trace.%u", session);
+	fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 Test(trace_tail, what_comes_is_read_once)
 {
 	struct quoit_trace_record record[QUOIT_TRACE_LEAST];
 	struct tail t;
 
 	come(3);
-	cr_assert_eq(tail_open(&t, directory, 3, &origin, 900), 0);
+	cr_assert_eq(tail_open(&t, trace_of(3), 3, &origin, 900), 0);
 	cr_expect_eq(tail_read(&t, record, QUOIT_TRACE_LEAST), 3);
 	cr_expect_eq(record[2].job.sq_index, 2);
 	cr_expect_eq(tail_read(&t, record, QUOIT_TRACE_LEAST), 0);
@@ -347,7 +358,7 @@ Test(trace_tail, what_was_written_over_is_counted_as_lost)
 	struct tail t;
 
 	come(10);
-	cr_assert_eq(tail_open(&t, directory, 3, &origin, 900), 0);
+	cr_assert_eq(tail_open(&t, trace_of(3), 3, &origin, 900), 0);
 	come(QUOIT_TRACE_LEAST + 90);
 	/* 100 more than there are places; some of the oldest may just be overwritten. */
 	cr_expect_eq(tail_read(&t, record, QUOIT_TRACE_LEAST), whole);
@@ -364,7 +375,7 @@ Test(trace_tail, what_was_there_for_somebody_else_is_passed_over)
 	struct tail t;
 
 	come(3);
-	cr_assert_eq(tail_open(&t, directory, 3, &origin, 1001), 0);
+	cr_assert_eq(tail_open(&t, trace_of(3), 3, &origin, 1001), 0);
 	cr_expect_eq(tail_read(&t, record, 4), 0);
 	come(1);
 	cr_expect_eq(tail_read(&t, record, 4), 1);
@@ -380,24 +391,24 @@ Test(trace_tail, a_file_that_cannot_be_is_refused)
 
 	live.head.records = 1000;
 	write_live();
-	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
+	cr_expect_eq(tail_open(&t, trace_of(3), 3, &origin, 0), -EBADMSG);
 	live = good;
 	live.head.records_at = UINT32_MAX;
 	write_live();
-	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
+	cr_expect_eq(tail_open(&t, trace_of(3), 3, &origin, 0), -EBADMSG);
 	live = good;
 	live.head.records = QUOIT_TRACE_MOST; /* the file is not that long */
 	write_live();
-	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
+	cr_expect_eq(tail_open(&t, trace_of(3), 3, &origin, 0), -EBADMSG);
 	live = good;
 	live.head.header.daemon_pid = 6;
 	write_live();
-	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG, "of another quoitd");
+	cr_expect_eq(tail_open(&t, trace_of(3), 3, &origin, 0), -EBADMSG, "of another quoitd");
 	live = good;
 	live.head.session = 4;
 	write_live();
-	cr_expect_eq(tail_open(&t, directory, 3, &origin, 0), -EBADMSG);
-	cr_expect_eq(tail_open(&t, directory, 4, &origin, 0), -ENOENT);
+	cr_expect_eq(tail_open(&t, trace_of(3), 3, &origin, 0), -EBADMSG);
+	cr_expect_eq(tail_open(&t, trace_of(4), 4, &origin, 0), -ENOENT);
 	live = good;
 	remove_live();
 }
@@ -408,7 +419,7 @@ Test(trace_tail, a_file_whose_head_goes_back_is_given_up)
 	struct tail t;
 
 	come(4);
-	cr_assert_eq(tail_open(&t, directory, 3, &origin, 900), 0);
+	cr_assert_eq(tail_open(&t, trace_of(3), 3, &origin, 900), 0);
 	cr_expect_eq(tail_read(&t, record, 4), 4);
 	live.head.head = 1;
 	write_live();

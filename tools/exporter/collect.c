@@ -26,27 +26,26 @@ struct reading {
 	struct sessions sessions; /* without --sessions and --users, only the totals */
 	bool found;               /* false: there is no quoitd, and no figure is filled in */
 	enum daemon_state state;
-	int directory;
+	struct session_files files;
 };
 
 static int read_files(const struct collect *c, struct reading *r)
 {
-
 	if (c->sessions || c->users)
-		return sessions_read(r->directory, &r->sessions);
-	return counters_read_totals(r->directory, &r->sessions.totals);
+		return sessions_read(&r->files, &r->sessions);
+	return counters_read_totals(r->files.directory, &r->sessions.totals);
 }
 
 /* A quoitd that ends removes its files; a service's directory goes with it. */
 static int open_reading(const struct collect *c, struct reading *r)
 {
-	int err = r->directory = runtime_open_directory(c->socket);
+	int err = session_files_open(&r->files, c->socket);
 
-	if (err >= 0)
+	if (!err)
 		err = read_files(c, r);
 	r->found = !err;
 	if (!err || err == -ENOENT)
-		r->state = daemon_state_look(r->directory, c->socket,
+		r->state = daemon_state_look(r->files.directory, c->socket,
 					     err ? NULL : &r->sessions.totals);
 	return err == -ENOENT ? 0 : err;
 }
@@ -54,8 +53,7 @@ static int open_reading(const struct collect *c, struct reading *r)
 static void close_reading(struct reading *r)
 {
 	sessions_free(&r->sessions);
-	if (r->directory >= 0)
-		close(r->directory);
+	session_files_close(&r->files);
 }
 
 /* ---- messages ---- */
@@ -223,7 +221,7 @@ static void write_totals(struct exposition *e, const struct counters_totals *t)
 /* ---- all ---- */
 
 /* Write users and single sessions, if the options ask for them; 0 or -ENOMEM. */
-static int write_sessions(struct exposition *e, struct collect *c, const struct reading *r)
+static int write_sessions(struct exposition *e, struct collect *c, struct reading *r)
 {
 	int err = 0;
 
@@ -232,13 +230,13 @@ static int write_sessions(struct exposition *e, struct collect *c, const struct 
 	if (!err && c->users)
 		collect_users(e, c->known);
 	if (!err && c->sessions)
-		err = collect_sessions(e, &r->sessions, r->directory, c->known,
+		err = collect_sessions(e, &r->sessions, &r->files, c->known,
 				       c->most ? c->most : COLLECT_SESSIONS);
 	return err;
 }
 
 /* Write a reading; 0 or -ENOMEM. */
-static int write_reading(struct exposition *e, struct collect *c, const struct reading *r)
+static int write_reading(struct exposition *e, struct collect *c, struct reading *r)
 {
 	int err = 0;
 
@@ -249,7 +247,7 @@ static int write_reading(struct exposition *e, struct collect *c, const struct r
 		write_silence(e, &r->sessions.totals);
 		write_daemon_build(e, &r->sessions.totals);
 		write_totals(e, &r->sessions.totals);
-		collect_timings(e, &r->sessions.totals, r->directory);
+		collect_timings(e, &r->sessions.totals, r->files.directory);
 		err = write_sessions(e, c, r);
 	}
 	exposition_end(e);

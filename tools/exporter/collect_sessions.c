@@ -117,7 +117,7 @@ static bool are_of(const struct legs *l, const struct counters_totals *t)
 }
 
 static void write_legs(struct exposition *e, struct choice *c, const struct counters_totals *t,
-		       int directory)
+		       struct session_files *files)
 {
 	struct identity id;
 
@@ -131,7 +131,7 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 	for (size_t i = 0; i < c->count; i++) {
 		const struct counters_session *s = &c->list[i].row->s;
 
-		if (legs_read(directory, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0 ||
+		if (legs_read(files, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0 ||
 		    !are_of(&c->legs, t))
 			continue;
 		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
@@ -143,7 +143,7 @@ static void write_legs(struct exposition *e, struct choice *c, const struct coun
 	}
 }
 
-int collect_sessions(struct exposition *e, const struct sessions *s, int directory,
+int collect_sessions(struct exposition *e, const struct sessions *s, struct session_files *files,
 		     const struct user_sums *known, unsigned most)
 {
 	struct choice *c = calloc(1, sizeof *c);
@@ -157,7 +157,7 @@ int collect_sessions(struct exposition *e, const struct sessions *s, int directo
 	choose(c, s, known, most);
 	write_left_out(e, s, c->left_out);
 	write_counters(e, c);
-	write_legs(e, c, &s->totals, directory);
+	write_legs(e, c, &s->totals, files);
 	free(c->list);
 	free(c);
 	return 0;

@@ -8,10 +8,10 @@
 #include "user_sums.h"
 
 /*
- * Write the busiest sessions, at most `most`.  0 or -ENOMEM.  directory: where they were read.
+ * Write the busiest sessions, at most `most`.  0 or -ENOMEM.  files: where they were read.
  * known: sums that include this reading.
  */
-int collect_sessions(struct exposition *e, const struct sessions *s, int directory,
+int collect_sessions(struct exposition *e, const struct sessions *s, struct session_files *files,
 		     const struct user_sums *known, unsigned most);
 
 #endif

@@ -14,7 +14,7 @@ static bool make(struct chosen *c)
 	return c->reading[0] && c->reading[1] && c->since;
 }
 
-void chosen_read(struct chosen *c, int directory, const struct session_row *row)
+void chosen_read(struct chosen *c, struct session_files *files, const struct session_row *row)
 {
 	struct session_row since = *row;
 	struct legs *now;
@@ -26,7 +26,7 @@ void chosen_read(struct chosen *c, int directory, const struct session_row *row)
 	if (!c->known)
 		return;
 	now = c->reading[(c->readings + 1) % 2];
-	c->known = legs_read(directory, c->session, now) == 0;
+	c->known = legs_read(files, c->session, now) == 0;
 	if (!c->known)
 		return;
 	*c->since = *now;

@@ -19,7 +19,7 @@ struct chosen {
 };
 
 /* Read the session once more; for another session, or after chosen_forget, for the first time. */
-void chosen_read(struct chosen *c, int directory, const struct session_row *row);
+void chosen_read(struct chosen *c, struct session_files *files, const struct session_row *row);
 void chosen_forget(struct chosen *c);
 void chosen_free(struct chosen *c);
 

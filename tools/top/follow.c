@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon_state.h"
 #include "rates.h"
 #include "runtime.h"
+#include "sessions.h"
 
 /* ---- totals ---- */
 
@@ -39,12 +39,6 @@ const struct counters_totals *follow_before(const struct follow *f)
 
 /* Also the least time between two readings of a session that rests. */
 #define QUIET_LEAST_NS UINT64_C(250000000)
-
-/*
- * More than a quoitd has.  A limit is needed, since a user may put any files into a folder of their
- * own.
- */
-#define SESSIONS_MOST 16384u
 
 static void close_fd(int *fd)
 {
@@ -111,11 +105,11 @@ static void read_process(const struct follow *f, struct followed *s)
  * A file may exist a moment before its user may read it; so a file that could not be opened is
  * tried again.
  */
-static int read_counters(const struct follow *f, struct followed *s, struct counters_session *ret)
+static int read_counters(struct follow *f, struct followed *s, struct counters_session *ret)
 {
 	if (s->fd < 0)
-		s->fd = counters_open_session(f->directory, s->session);
-	return s->fd < 0 ? s->fd : counters_reread_session(s->fd, s->session, ret);
+		s->fd = session_files_get(&f->files, QUOIT_COUNTERS_SESSION, s->session);
+	return s->fd < 0 ? s->fd : counters_read_session(s->fd, s->session, ret);
 }
 
 /* Did nothing change between the last two readings, apart from their time? */
@@ -176,8 +170,6 @@ static struct followed *begin(struct follow *f, uint64_t session)
 {
 	struct followed *s;
 
-	if (f->count == SESSIONS_MOST)
-		return NULL;
 	if (f->count == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
 		void *list = realloc(f->list, room * sizeof *f->list);
@@ -204,60 +196,63 @@ static void drop_unseen(struct follow *f)
 	f->count = kept;
 }
 
-/*
- * Did a file come or go since the directory was last read?  Changes within one tick of the clock
- * leave the directory's time as it was, so an equal time proves nothing before a second has passed.
- */
-static bool has_changed(struct follow *f)
-{
-	struct timespec now;
-	struct stat st;
-	bool same;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (fstat(f->directory, &st) < 0)
-		return true;
-	same = f->settled && st.st_mtim.tv_sec == f->changed.tv_sec &&
-	       st.st_mtim.tv_nsec == f->changed.tv_nsec;
-	f->changed = st.st_mtim;
-	f->settled = now.tv_sec > st.st_mtim.tv_sec + 1;
-	return !same;
-}
-
-static void find_sessions(struct follow *f)
+static void take_list(struct follow *f, const struct session_list *list)
 {
 	const size_t known = f->count;
-	struct dirent *entry;
-	uint64_t number;
 
-	for (size_t i = 0; i < f->count; i++)
+	for (size_t i = 0; i < known; i++)
 		f->list[i].seen = false;
-	rewinddir(f->entries);
-	while ((entry = readdir(f->entries))) {
-		struct followed *s;
+	for (size_t i = 0; i < list->count; i++) {
+		struct followed *s = find(f, known, list->number[i]);
 
-		if (!counters_session_number(entry->d_name, &number))
-			continue;
-		s = find(f, known, number);
 		if (!s)
-			s = begin(f, number);
+			s = begin(f, list->number[i]);
 		if (s)
 			s->seen = true;
 		else
-			f->settled = false; /* no memory, or too many: it is not shown */
+			f->files.settled = false; /* no memory: it is not shown */
 	}
 	drop_unseen(f);
 	if (f->count)
 		qsort(f->list, f->count, sizeof *f->list, by_number);
 }
 
+/* Sessions whose files are open can still be read while quoitd does not answer. */
+static void find_sessions(struct follow *f)
+{
+	struct session_list list = {0};
+	int err = session_files_list(&f->files, QUOIT_COUNTERS_SESSION, &list);
+
+	f->asked = f->files.asks ? err : 0;
+	if (!err)
+		take_list(f, &list);
+	else
+		f->files.settled = false;
+	free(list.number);
+}
+
+/* Without a word, a quoitd that hangs would hold us up. */
+static bool may_ask(struct follow *f)
+{
+	unsigned reactor;
+
+	if (!f->files.asks ||
+	    (f->daemon_lives && runtime_silence_s(follow_now(f), &reactor) <= RUNTIME_SILENT_S))
+		return true;
+	f->asked = -EAGAIN;
+	f->files.settled = false;
+	return false;
+}
+
 static void read_sessions(struct follow *f)
 {
-	if (has_changed(f))
+	if (session_files_have_changed(&f->files, follow_now(f)) && may_ask(f))
 		find_sessions(f);
 	f->unreadable = f->damaged = 0;
 	for (size_t i = 0; i < f->count; i++)
 		read_session(f, &f->list[i]);
+	if (f->files.asks && !f->asked)
+		f->unreadable = sessions_of_others(follow_now(f), f->count);
 }
 
 /* ---- rows ---- */
@@ -339,7 +334,8 @@ static bool daemon_lives(struct follow *f)
 		close_fd(&f->statm);
 	if (f->here && !follow_before(f))
 		f->statm = open_process(o->daemon_pid, o->started_ns);
-	return (read_resident(f->statm, &bytes) && bytes) || runtime_daemon_lives(f->directory, o);
+	return (read_resident(f->statm, &bytes) && bytes) ||
+	       runtime_daemon_lives(f->files.directory, o);
 }
 
 /* ---- all ---- */
@@ -350,16 +346,13 @@ static void forget_sessions(struct follow *f)
 	for (size_t i = 0; i < f->count; i++)
 		let_go(&f->list[i]);
 	f->count = 0;
-	f->settled = false;
+	f->files.settled = false;
 }
 
-int follow_open(struct follow *f, const char *socket, int directory)
+int follow_open(struct follow *f, const char *socket)
 {
-	*f = (struct follow){.directory = directory,
-			     .socket = socket,
-			     .statm = -1,
-			     .entries = fdopendir(dup(directory))};
-	return f->entries ? 0 : -errno;
+	*f = (struct follow){.statm = -1};
+	return session_files_open(&f->files, socket);
 }
 
 void follow_close(struct follow *f)
@@ -368,9 +361,7 @@ void follow_close(struct follow *f)
 	close_fd(&f->statm);
 	chosen_free(&f->chosen);
 	timings_free(&f->timings);
-	if (f->entries)
-		closedir(f->entries);
-	close(f->directory);
+	session_files_close(&f->files);
 	free(f->list);
 	free(f->rows);
 	free(f->lines);
@@ -387,7 +378,7 @@ void follow_choose(struct follow *f, uint64_t session)
 			process_look(&one, 1,
 				     PROCESS_NEED_RESIDENT | PROCESS_NEED_FAULTS |
 					     PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
-		chosen_read(&f->chosen, f->directory, &f->rows[i]);
+		chosen_read(&f->chosen, &f->files, &f->rows[i]);
 		if (f->chosen.known)
 			f->rows[i].limits = f->chosen.limits;
 	}
@@ -402,7 +393,7 @@ static bool is_our_want(int err)
 static int read_once(struct follow *f, unsigned needs)
 {
 	struct counters_totals *to = &f->totals[(f->readings + 1) % 2];
-	int err = counters_read_totals(f->directory, to);
+	int err = counters_read_totals(f->files.directory, to);
 	uint64_t bytes;
 
 	f->want = f->readings && is_our_want(err) ? err : 0;
@@ -435,6 +426,7 @@ int follow_read(struct follow *f, unsigned needs)
 {
 	int err = read_once(f, needs);
 
-	f->waiting = !f->daemon_lives && daemon_state_is_listened_to(f->socket);
+	session_files_rest(&f->files);
+	f->waiting = !f->daemon_lives && daemon_state_is_listened_to(f->files.socket);
 	return err;
 }

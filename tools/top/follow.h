@@ -2,26 +2,24 @@
 /*
  * follow.h - read a quoitd's counters again and again.
  *
- * Descriptors stay open, and the directory is read only when it has changed: at ten readings a
+ * Descriptors stay open, and sessions are looked for only when some may have come: at ten readings a
  * second, opening a hundred sessions' files and looking up their processes each time would be most
  * of the work.
  */
 #ifndef QUOIT_TOOLS_TOP_FOLLOW_H
 #define QUOIT_TOOLS_TOP_FOLLOW_H
 
-#include <dirent.h>
-#include <time.h>
-
 #include "chosen.h"
 #include "columns.h"
 #include "counters.h"
+#include "session_files.h"
 #include "timings.h"
 
 struct followed {
 	uint64_t session;
 	int fd;    /* -1: it could not be opened */
 	int statm; /* of its process; -1: not known */
-	bool seen; /* found in this reading of the directory */
+	bool seen; /* found in the last list */
 	unsigned readings;
 	struct counters_session reading[2]; /* the last one is [readings % 2] */
 	struct process process;
@@ -51,17 +49,14 @@ struct table_line {
 #define FOLLOW_USER (UINT64_C(1) << 63)
 
 struct follow {
-	int directory;
-	const char *socket; /* quoitd's; owned by the caller */
-	DIR *entries;
-	struct timespec changed; /* the directory's time when it was last read */
-	bool settled;            /* that time was old enough to be trusted */
-	bool here;               /* we are in quoitd's PID namespace */
-	int statm;               /* of quoitd; -1: not known */
+	struct session_files files;
+	bool here; /* we are in quoitd's PID namespace */
+	int statm; /* of quoitd; -1: not known */
 
 	struct followed *list;
 	size_t count, room;
 	unsigned unreadable, damaged;
+	int asked; /* -errno: quoitd could not be asked for our own sessions */
 
 	unsigned readings;
 	struct counters_totals totals[2]; /* the last one is [readings % 2] */
@@ -90,8 +85,8 @@ struct follow {
 	struct device_figures device[FOLLOW_DEVICES]; /* device n is at n - 1 */
 };
 
-/* directory: from runtime_open_directory of this socket; it is taken over.  0 or -errno. */
-int follow_open(struct follow *f, const char *socket, int directory);
+/* Open the directory of this socket; 0 or -errno. */
+int follow_open(struct follow *f, const char *socket);
 void follow_close(struct follow *f);
 
 /*

@@ -30,7 +30,7 @@ static bool read_now(struct follow *f, struct timings *ret)
 {
 	const struct counters_origin *o = &follow_now(f)->origin;
 
-	if (timings_read(f->directory, ret) < 0)
+	if (timings_read(f->files.directory, ret) < 0)
 		return false;
 	if (timings_is_of(ret, o->daemon_pid, o->started_ns))
 		return true;

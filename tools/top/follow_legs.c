@@ -37,7 +37,7 @@ void follow_look_at_legs(struct follow *f)
 		struct followed *s = followed_of(f, row->s.session);
 		struct legs *last;
 
-		if (!s || legs_read(f->directory, s->session, now) < 0)
+		if (!s || legs_read(&f->files, s->session, now) < 0)
 			continue;
 		find_limits(s, row, f->readings, now, since);
 		last = s->legs ? s->legs : malloc(sizeof *last);
@@ -46,6 +46,7 @@ void follow_look_at_legs(struct follow *f)
 		s->legs = last;
 		s->legs_reading = f->readings;
 	}
+	session_files_rest(&f->files);
 	free(now);
 	free(since);
 }

@@ -117,12 +117,17 @@ static void add_sessions(struct view *v, struct view_options *o, struct follow *
 	if (o->footer && height >= FOOTER_LEAST)
 		height--;
 	left = height > v->count ? height - v->count : height ? 2 : 0;
-	for (unsigned lines = (f->unreadable > 0) + (f->damaged || f->want); lines && left > 2;
-	     lines--)
+	for (unsigned lines = (f->unreadable > 0) + (f->asked != 0) + (f->damaged || f->want);
+	     lines && left > 2; lines--)
 		left--;
 	view_table(v, o, f, left);
 	if (f->unreadable) {
 		view_add(v, VIEW_FAINT, "%u sessions of other users", f->unreadable);
+		view_end_line(v);
+	}
+	if (f->asked) {
+		view_add(v, VIEW_ALARM,
+			 "quoitd does not answer, and it alone can tell your sessions");
 		view_end_line(v);
 	}
 	if (f->damaged || f->want) {

@@ -63,10 +63,10 @@ static int open_file(struct recorder *r, const struct trace_header *header)
 static int open_directory(struct recorder *r)
 {
 	static struct counters_totals totals;
-	int err = r->directory = runtime_open_directory(r->what.socket);
+	int err = session_files_open(&r->files, r->what.socket);
 
 	if (err >= 0)
-		err = counters_read_totals(r->directory, &totals);
+		err = counters_read_totals(r->files.directory, &totals);
 	r->origin = totals.origin;
 	r->opened = totals.value[QUOIT_DAEMON_SESSIONS_OPENED].value;
 	if (err >= 0 && !r->origin.tsc_hz)
@@ -84,8 +84,7 @@ static void free_all(struct recorder *r)
 	for (unsigned i = 0; i < r->tails; i++)
 		tail_close(&r->tail[i].tail);
 	watch_close(r->watch);
-	if (r->directory >= 0)
-		close(r->directory);
+	session_files_close(&r->files);
 	free(r->tail);
 	free(r->buffer);
 }
@@ -95,14 +94,17 @@ int recorder_begin(struct recorder *r, const struct recorder_what *what)
 	struct trace_header header;
 	int err;
 
-	*r = (struct recorder){.what = *what, .directory = -1, .watch = -1};
+	*r = (struct recorder){.what = *what,
+			       .files = {.directory = -1, .folder = -1, .connection = -1},
+			       .watch = -1};
 	r->begun_ns = recorder_clock(CLOCK_MONOTONIC);
 	r->begun_cpu_ns = recorder_clock(CLOCK_PROCESS_CPUTIME_ID);
 	r->tail = calloc(RECORDER_MOST_TAILS, sizeof *r->tail);
 	r->buffer = malloc(TRACE_MOST_CHUNK);
 	err = r->tail && r->buffer ? open_directory(r) : -1;
 	if (!err) {
-		r->watch = watch_open(r->directory);
+		if (r->files.folder >= 0)
+			r->watch = watch_open(r->files.folder);
 		/* trace files that quoitd makes for us begin later than this */
 		recorder_fill_header(r, &header);
 		r->since = header.tsc;
@@ -247,7 +249,7 @@ static uint64_t count_missed(const struct recorder *r)
 	static struct counters_totals totals;
 	uint64_t opened;
 
-	if (!r->what.alone || counters_read_totals(r->directory, &totals) < 0)
+	if (!r->what.alone || counters_read_totals(r->files.directory, &totals) < 0)
 		return r->missed;
 	opened = totals.value[QUOIT_DAEMON_SESSIONS_OPENED].value - r->opened;
 	return opened > r->end.sessions ? opened - r->end.sessions : 0;

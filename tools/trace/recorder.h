@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "counters.h"
+#include "session_files.h"
 #include "trace/tail.h"
 #include "trace/watch.h"
 #include "trace/writer.h"
@@ -39,8 +40,8 @@ struct recorder_tail {
 
 struct recorder {
 	struct recorder_what what;
-	int directory;
-	int watch; /* of `directory` (watch.h) */
+	struct session_files files;
+	int watch; /* of their folder (watch.h) */
 	int connection[RECORDER_MOST_CONNECTIONS];
 	unsigned connections;
 	struct counters_origin origin;

@@ -48,7 +48,7 @@ static bool is_of_pid(const struct session_row *row, void *arg)
 int recorder_ask_for_pid(struct recorder *r)
 {
 	struct sessions s;
-	int err = sessions_read(r->directory, &s), fd = 0;
+	int err = sessions_read(&r->files, &s), fd = 0;
 	uint32_t sessions;
 
 	if (!err)
@@ -68,6 +68,8 @@ int recorder_ask_for_pid(struct recorder *r)
 			s.count - RECORDER_MOST_CONNECTIONS, s.count, r->what.pid,
 			RECORDER_MOST_CONNECTIONS);
 	sessions_free(&s);
+	if (r->connections)
+		session_files_borrow(&r->files, r->connection[0]);
 	return r->connections ? 0 : -1;
 }
 
@@ -78,11 +80,11 @@ static bool is_live(const struct session_row *row, void *arg)
 }
 
 /* Name sessions that another recorder has, or for which quoitd has no memory left. */
-static void say_left_out(const struct recorder *r, uint32_t recorded)
+static void say_left_out(struct recorder *r, uint32_t recorded)
 {
 	struct sessions s;
 
-	if (sessions_read(r->directory, &s) == 0)
+	if (sessions_read(&r->files, &s) == 0)
 		sessions_filter(&s, is_live, NULL);
 	if (s.count > recorded)
 		fprintf(stderr,
@@ -100,11 +102,12 @@ int recorder_ask_for_all(struct recorder *r)
 	if (fd < 0)
 		return -1;
 	r->connection[r->connections++] = fd;
+	session_files_borrow(&r->files, fd);
 	say_left_out(r, sessions);
 	return 0;
 }
 
-/* On these connections quoitd reports nothing but its end. */
+/* Without a request, quoitd reports nothing but its end; with one, its reply may be late. */
 void recorder_look_at_connections(struct recorder *r)
 {
 	char byte;
@@ -114,11 +117,14 @@ void recorder_look_at_connections(struct recorder *r)
 
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 			r->daemon_died = true;
+		if (n > 0 && i == 0)
+			r->files.owed = false;
 	}
 }
 
 void recorder_hang_up(struct recorder *r)
 {
+	session_files_borrow(&r->files, -1);
 	while (r->connections)
 		close(r->connection[--r->connections]);
 }

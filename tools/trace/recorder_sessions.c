@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_sessions.c - follow sessions as they come and go */
-#include <dirent.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "trace/recorder_private.h"
 
@@ -22,6 +21,11 @@ static struct recorder_tail *find_tail(struct recorder *r, uint64_t number)
 	return NULL;
 }
 
+static int open_file(struct recorder *r, uint64_t number)
+{
+	return session_files_get(&r->files, QUOIT_COUNTERS_TRACE, number);
+}
+
 /*
  * A session's old file belonged to another recording that has ended; now quoitd has made a new file
  * for us.
@@ -32,7 +36,8 @@ static void follow_again(struct recorder *r, struct recorder_tail *known)
 
 	if (!known->tail.over || known->tail.ended)
 		return;
-	if (tail_open(&again, r->directory, known->tail.number, &r->origin, r->since) < 0) {
+	if (tail_open(&again, open_file(r, known->tail.number), known->tail.number, &r->origin,
+		      r->since) < 0) {
 		r->strange++;
 		return;
 	}
@@ -58,7 +63,7 @@ static bool follow(struct recorder *r, uint64_t number)
 	if (r->tails == RECORDER_MOST_TAILS)
 		return false;
 	*t = (struct recorder_tail){.present = true};
-	if (tail_open(&t->tail, r->directory, number, &r->origin, r->since) < 0 ||
+	if (tail_open(&t->tail, open_file(r, number), number, &r->origin, r->since) < 0 ||
 	    (r->what.pid && t->tail.s.pid != r->what.pid)) {
 		/* another recording's file, or one that is not whole yet: look again */
 		tail_close(&t->tail);
@@ -84,20 +89,16 @@ static void forget_gone(struct recorder *r)
 
 static void scan(struct recorder *r)
 {
-	DIR *dir = fdopendir(dup(r->directory));
-	struct dirent *entry;
-	uint64_t number, missed = 0;
+	struct session_list list;
+	uint64_t missed = 0;
+	int err = session_files_list(&r->files, QUOIT_COUNTERS_TRACE, &list);
 
-	if (!dir)
-		return;
 	r->strange = 0;
 	for (unsigned i = 0; i < r->tails; i++)
-		r->tail[i].present = false;
-	rewinddir(dir);
-	while ((entry = readdir(dir)))
-		if (tail_number(entry->d_name, &number))
-			missed += !follow(r, number);
-	closedir(dir);
+		r->tail[i].present = err != 0; /* not known */
+	for (size_t i = 0; i < list.count; i++)
+		missed += !follow(r, list.number[i]);
+	free(list.number);
 	r->missed = missed > r->missed ? missed : r->missed;
 	forget_gone(r);
 }

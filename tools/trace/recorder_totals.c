@@ -15,7 +15,7 @@ void recorder_put_totals(struct recorder *r)
 	struct trace_core *core;
 	size_t bytes;
 
-	if (counters_read_totals(r->directory, &totals) < 0)
+	if (counters_read_totals(r->files.directory, &totals) < 0)
 		return;
 	out.head = (struct trace_totals){recorder_ticks(), totals.reactors, totals.cores};
 	for (unsigned i = 0; i < totals.reactors; i++) {

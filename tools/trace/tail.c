@@ -3,9 +3,6 @@
 #include "trace/tail.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,16 +22,6 @@ QUOIT_STATIC_ASSERT(offsetof(struct quoit_trace, ended) ==
 static bool read_all(int fd, void *to, size_t bytes, uint64_t at)
 {
 	return pread(fd, to, bytes, (off_t)at) == (ssize_t)bytes;
-}
-
-bool tail_number(const char *name, uint64_t *ret)
-{
-	char again[32];
-
-	if (sscanf(name, "trace.%20" SCNu64, ret) != 1)
-		return false;
-	snprintf(again, sizeof again, QUOIT_STATS_TRACE, (unsigned long long)*ret);
-	return !strcmp(name, again);
 }
 
 /* ---- opening ---- */
@@ -73,18 +60,14 @@ static int take_head(struct tail *t, const struct counters_origin *origin, uint6
 	return 0;
 }
 
-int tail_open(struct tail *t, int directory, uint64_t session, const struct counters_origin *origin,
+int tail_open(struct tail *t, int fd, uint64_t session, const struct counters_origin *origin,
 	      uint64_t since)
 {
-	char name[32];
 	int err;
 
-	snprintf(name, sizeof name, QUOIT_STATS_TRACE, (unsigned long long)session);
-	*t = (struct tail){
-		.number = session,
-		.fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-	if (t->fd < 0)
-		return -errno;
+	*t = (struct tail){.number = session, .fd = fd};
+	if (fd < 0)
+		return fd;
 	err = take_head(t, origin, since);
 	if (err)
 		tail_close(t);

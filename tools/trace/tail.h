@@ -24,10 +24,10 @@ struct tail {
 };
 
 /*
- * Open a session's file, if the quoitd with this origin has written it.  Records from before
+ * Take over a session's file, open to read, or -errno, if the quoitd with this origin has written it.  Records from before
  * `since` (TSC) are skipped.  0 or -errno; -EBADMSG: it is not such a file, or another quoitd's.
  */
-int tail_open(struct tail *t, int directory, uint64_t session, const struct counters_origin *origin,
+int tail_open(struct tail *t, int fd, uint64_t session, const struct counters_origin *origin,
 	      uint64_t since);
 void tail_close(struct tail *t);
 
@@ -39,8 +39,5 @@ void tail_go_on(struct tail *t, const struct tail *before);
  * the records that were lost in between, and copies quoitd's own counts of dropped ones.
  */
 size_t tail_read(struct tail *t, struct quoit_trace_record *ret, size_t most);
-
-/* Is this the name of such a file? */
-bool tail_number(const char *name, uint64_t *ret);
 
 #endif

@@ -9,11 +9,11 @@
  * connection with a reason that is counted.
  *
  *   state    allowed requests
- *   new      HELLO, KILL, TRACE, USER, SHARE
+ *   new      HELLO, KILL, TRACE, USER, SHARE, COUNTERS
  *   open     ARENA, RING_OPEN, READY, ARENA_MORE, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP,
  *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
- *   records  none: the recording ends with the connection
+ *   records  COUNTERS; the recording ends with the connection
  *
  * The client makes the memory that both sides share, and is charged for it; quoitd only maps it.
  * The arena is one memfd, and so is each ring.  A memfd is handed over in two steps:
@@ -88,6 +88,14 @@ enum quoit_ctl_type {
 	 */
 	QUOIT_CTL_READY,
 	QUOIT_CTL_ARENA_MORE, /* the arena has this many bytes now */
+	/*
+	 * The files of the caller's own sessions (stats.h, trace.h), for those who may not pass the
+	 * folder in which they lie.  With `list`, the reply names the sessions that have a file of
+	 * this kind, from the given number on, in order; fewer than QUOIT_COUNTERS_LISTED are the
+	 * last ones.  Without it, the reply carries a descriptor of this session's file, open for
+	 * reading only.  -ENOENT: the caller has no such file.
+	 */
+	QUOIT_CTL_COUNTERS,
 	QUOIT_CTL_NR,
 };
 
@@ -153,6 +161,22 @@ struct quoit_hello_reply {
 	/* the lease can grow from host_bytes, which are promised, to this if there is memory */
 	uint64_t host_most;
 	uint64_t arena_most; /* the arena can grow to this, by ARENA_MORE */
+};
+
+/* A session's files, for COUNTERS. */
+enum quoit_counters_kind {
+	QUOIT_COUNTERS_SESSION = 0, /* session.N */
+	QUOIT_COUNTERS_LEGS = 1,    /* legs.N */
+	QUOIT_COUNTERS_TRACE = 2,   /* trace.N; also of sessions that have ended, see trace.h */
+	QUOIT_COUNTERS_KINDS,
+};
+
+#define QUOIT_COUNTERS_LISTED 15u /* sessions in one reply */
+
+struct quoit_counters_reply {
+	uint32_t count;
+	uint32_t reserved;
+	uint64_t session[QUOIT_COUNTERS_LISTED];
 };
 
 enum quoit_device_state {
@@ -305,6 +329,13 @@ struct quoit_ctl {
 			uint32_t share; /* SHARE: 1 to 10000 */
 		} user;
 		struct quoit_user_reply user_reply;
+		struct {
+			uint64_t session;
+			uint16_t kind; /* enum quoit_counters_kind */
+			uint16_t list; /* 0 or 1 */
+			uint32_t reserved;
+		} counters;
+		struct quoit_counters_reply counters_reply;
 		uint8_t bytes[128];
 	};
 	/*
@@ -317,6 +348,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_counters_reply) == 128, "no padding in COUNTERS' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
 
 #endif

@@ -2,9 +2,11 @@
 /*
  * stats.h - the counter files: the tools read them without asking the daemon.
  *
- * They lie beside the socket: "totals" and "histograms" for all users, "session.N" and "legs.N" for
- * the session's uid and root, "topology" as text.  They can be read while the daemon runs, hangs or
- * is dead.  Each file has one writer.  A reader reads it with read(), because a session's file is
+ * They lie beside the socket: "totals" and "histograms" for all users, "topology" as text, and in
+ * the folder "private/sessions" two for each session, "session.N" and "legs.N".  They can be read while the
+ * daemon runs, hangs or is dead.  Root, quoitd's own user and the group of option stats-group can
+ * look into the folder.  Other users ask quoitd for their own sessions' files (QUOIT_CTL_COUNTERS,
+ * ctl.h).  Each file has one writer.  A reader reads it with read(), because a session's file is
  * emptied when the session ends, even under a mapping; and it checks magic, version and sizes.
  * Each word is exact; words beside each other may be a burst apart.
  *
@@ -37,8 +39,11 @@
 #define QUOIT_STATS_MAGIC      0x53544f5151554f49ull
 #define QUOIT_STATS_VERSION    2u
 #define QUOIT_STATS_TOTALS     "totals"
-#define QUOIT_STATS_SESSION    "session.%llu"
-#define QUOIT_STATS_LEGS       "legs.%llu"
+#define QUOIT_STATS_PRIVATE    "private" /* a folder that is closed to other users */
+#define QUOIT_STATS_SESSIONS   QUOIT_STATS_PRIVATE "/sessions" /* of sessions' files */
+#define QUOIT_STATS_SESSION    QUOIT_STATS_SESSIONS "/session.%llu"
+#define QUOIT_STATS_LEGS       QUOIT_STATS_SESSIONS "/legs.%llu"
+#define QUOIT_STATS_NAME(path) ((path) + sizeof QUOIT_STATS_SESSIONS) /* in that folder */
 #define QUOIT_STATS_TOPOLOGY   "topology"
 #define QUOIT_STATS_CONFIG     "config"
 #define QUOIT_STATS_HISTOGRAMS "histograms"

@@ -2,7 +2,8 @@
 /*
  * trace.h - a session's file of what happened to each job, while somebody records it.
  *
- * "trace.N" lies beside "session.N", and the same users may read it: the session's uid and root.
+ * "trace.N" lies beside "session.N".  Root and quoitd's own user may read it, and
+ * quoitd gives the session's user a descriptor of it (QUOIT_CTL_COUNTERS).
  * It exists from a recorder's QUOIT_CTL_TRACE until the recorder's connection ends.  Jobs that are
  * under way at the start are in it from its first record on.  If the session ends earlier, `ended`
  * says so and the file stays.
@@ -20,7 +21,7 @@
 #include <quoit/abi.h>
 #include <quoit/stats.h>
 
-#define QUOIT_STATS_TRACE "trace.%llu"
+#define QUOIT_STATS_TRACE QUOIT_STATS_SESSIONS "/trace.%llu"
 
 #define QUOIT_TRACE_MARGIN 8u /* see above */
 

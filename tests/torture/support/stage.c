@@ -107,7 +107,7 @@ static const void *map_file(const struct stage *s, const char *name, size_t byte
 
 const struct quoit_session_stats *stage_stats(const struct stage *s, const struct raw_client *c)
 {
-	char name[40];
+	char name[48];
 
 	snprintf(name, sizeof name, QUOIT_STATS_SESSION, (unsigned long long)c->info.session);
 	return map_file(s, name, sizeof(struct quoit_session_stats));
