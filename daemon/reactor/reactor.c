@@ -13,11 +13,8 @@
 #include <errno.h>
 
 #include "job/completion.h"
-#include "backend/executor/backend_exec.h"
 #include "fetch.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
-#include "job/job.h"
 #include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
@@ -29,19 +26,20 @@
 #include "session/run_queue.h"
 #include "start.h"
 #include "backend/cpu/backend_cpu.h"
+#include "backend/backend.h"
 
 /* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)
 {
-	if (!s->told)
+	if (!s->counters_current)
 		return;
-	s->told = false;
-	LINKS_ADD(&r->untold, s, untold);
+	s->counters_current = false;
+	LINKS_ADD(&r->stale, s, stale);
 }
 
 void reactor_attend(struct reactor *r, struct session *s)
 {
-	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
+	run_queue_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	note_change(r, s);
 	if (__builtin_expect(s->leaving, 0))
 		reactor_look(r, s);
@@ -144,9 +142,9 @@ bool reactor_turn_is_over(struct reactor *r, const struct tenant *t)
 /* Start a pass at the end of the last one: reading the clock takes as long as many a job. */
 static void begin_pass(struct reactor *r)
 {
-	r->now = r->charged = r->passed ? r->passed : tsc_now();
-	r->passed = 0;
-	r->alone = false;
+	r->now = r->charged = r->last_pass_end ? r->last_pass_end : tsc_now();
+	r->last_pass_end = 0;
+	r->single_answered = false;
 	r->payer = NULL;
 	tenancy_begin(&r->tenancy);
 }
@@ -158,7 +156,7 @@ static void end_pass(struct reactor *r)
 	r->count[QUOIT_REACTOR_WORK_TICKS] += now - r->now;
 	depth_blink(&r->open, r->now, now);
 	settle(r, now);
-	r->passed = now;
+	r->last_pass_end = now;
 }
 
 /* Run one stage of a pass for all users that may have something to do; true: something was done. */
@@ -202,60 +200,23 @@ static bool fetch(struct reactor *r, struct tenant *t)
 	return any;
 }
 
-/* ---- answers of workers, the memory thread, the kernel and executors ---- */
-
-/* A work's tiles are done.  If the job needs another backend, they only cleared its buffers. */
-static void finish_work(struct reactor *r, struct work *work)
-{
-	struct session *s = work->session;
-	struct job *job = &s->jobs[work->job];
-	uint64_t started = atomic_load(&work->started);
-	uint64_t ticks = atomic_load(&work->ticks);
-	int32_t res = job->failed;
-
-	reactor_charge(r, s);
-	if (started)
-		job->start = started;
-	job->end = tsc_now();
-	s->tile_ticks += ticks;
-	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
-	s->published--;
-	if (!res && guard_has_hit(s))
-		res = -EFAULT;
-	if (!res)
-		res = cpu_result(work, &job->error);
-	worker_retire(r->port, work);
-	job->failed = res < 0 ? res : 0;
-	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
-		job->zero &= job->on_device;
-		sched_push(s, job);
-		return;
-	}
-	reactor_end_job(r, s, job, res);
-}
+/* ---- answers of backends and of our own threads ---- */
 
 static bool collect(struct reactor *r)
 {
 	const struct memory_message *m;
-	struct work *work;
-	bool any = false;
+	bool any = backends_poll(r);
 
-	while ((work = worker_finished(r->port)) != NULL) {
-		finish_work(r, work);
-		any = true;
-	}
-	while (r->asked && (m = memory_next_answer(r->memory)) != NULL) {
+	while (r->requests_open && (m = memory_next_answer(r->memory)) != NULL) {
 		reactor_charge(r, m->session);
 		reactor_unstall_all(r, m->session);
-		r->asked--;
-		reactor_tenant(r, m->session)->asked--;
+		r->requests_open--;
+		reactor_tenant(r, m->session)->requests_open--;
 		memory_answer(m->session, m, sched_push);
 		memory_answer_done(r->memory);
 		any = true;
 	}
 	any |= reactor_bells_answers(r);
-	any |= io_poll(r);
-	any |= exec_poll(r);
 	return any;
 }
 
@@ -272,22 +233,22 @@ bool reactor_pass(struct reactor *r)
 	work |= collect(r);
 	work |= for_tenants(r, start_ready);
 	work |= tenancy_end(&r->tenancy);
-	io_submit(r);
+	backends_submit(r);
 	reactor_expire(r);
 	flush(r);
-	worker_call(r->port);
+	backends_wake(r);
 	if (work)
 		end_pass(r);
 	return work;
 }
 
-static void *run(void *arg)
+static void *reactor_run(void *arg)
 {
 	struct reactor *r = arg;
 
 	reactor_settle(r);
 	sem_post(r->settled);
-	guard_rings(r->rings, &r->ring_count);
+	sigbus_guard_rings(r->rings, &r->ring_count);
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
 		reactor_idle(r, reactor_pass(r));
 	return NULL;
@@ -302,7 +263,7 @@ int reactor_start(struct reactor *r)
 		return err;
 	(void)sem_init(&settled, 0, 0);
 	r->settled = &settled;
-	err = -pthread_create(&r->thread, NULL, run, r);
+	err = -pthread_create(&r->thread, NULL, reactor_run, r);
 	while (!err && sem_wait(&settled) < 0)
 		; /* a signal interrupted the wait */
 	(void)sem_destroy(&settled);

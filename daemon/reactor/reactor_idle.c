@@ -25,6 +25,7 @@
 #include "fair/slot_quota.h"
 #include "bells.h"
 #include "backend/cpu/worker.h"
+#include "backend/backend.h"
 
 /*
  * Close looks at the only polled ring: so many looks between two passes, and so many waits for
@@ -106,7 +107,7 @@ void reactor_wake(struct reactor *r)
 static void attend_hit(struct reactor *r)
 {
 	for_each_session (s, r->sessions, at_reactor)
-		if (guard_has_hit(s) && !s->stopped)
+		if (sigbus_guard_has_hit(s) && !s->stopped)
 			reactor_attend(r, s);
 }
 
@@ -137,23 +138,25 @@ static bool may_sleep(struct reactor *r)
 	bool idle = reactor_rings_may_sleep(r);
 
 	idle &= mailbox_sleep(&r->inbox);
-	idle &= worker_may_sleep(r->port, &r->need_wake);
 	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
 	idle &= bells_may_sleep(r->bells);
-	idle &= io_may_sleep(r);
-	idle &= exec_may_sleep(r);
+	for_each_backend (b)
+		idle &= (*b)->may_sleep(r);
 	return idle && !r->backlog_count && !r->leaves;
 }
 
 static uint64_t sleep_timeout(struct reactor *r)
 {
 	uint64_t timeout = SLEEP_MOST_NS, stall = reactor_stall_timeout(r);
-	uint64_t room = exec_sleep_ns(r), totals = reactor_stats_timeout(r);
+	uint64_t totals = reactor_stats_timeout(r);
 
 	if (timeout > stall)
 		timeout = stall;
-	if (timeout > room)
-		timeout = room;
+	for_each_backend (b) {
+		uint64_t most = (*b)->sleep_ns ? (*b)->sleep_ns(r) : UINT64_MAX;
+
+		timeout = most < timeout ? most : timeout;
+	}
 	if (timeout > totals)
 		timeout = totals;
 	if (r->lingers && timeout > EXEC_LEAVE_NS)
@@ -192,7 +195,9 @@ static void sleep_now(struct reactor *r)
 			r->spin_ticks = r->spin_most;
 	}
 	quoit_ring_awake(&r->need_wake);
-	exec_awake(r);
+	for_each_backend (b)
+		if ((*b)->awake)
+			(*b)->awake(r);
 	reactor_look_at_stalled(r);
 	r->awake_since = r->last_work = tsc_now();
 }
@@ -233,11 +238,11 @@ static void chores(struct reactor *r)
 	r->next_chores = ended + pause;
 	/*
 	 * Chores are charged to no session, and no pass starts earlier than what was found here.
-	 * After a pass without work, r->passed stays 0: the reactor may sleep, and the next pass
+	 * After a pass without work, r->last_pass_end stays 0: the reactor may sleep, and the next pass
 	 * reads the clock.
 	 */
-	if (r->passed)
-		r->passed = ended;
+	if (r->last_pass_end)
+		r->last_pass_end = ended;
 }
 
 static void send_backlog(struct reactor *r)
@@ -258,7 +263,7 @@ static void share_core(struct reactor *r)
 		return;
 	nanosleep(&nap, NULL);
 	r->awake_since = tsc_now();
-	r->passed = 0;
+	r->last_pass_end = 0;
 }
 
 /*
@@ -307,7 +312,7 @@ void reactor_idle(struct reactor *r, bool work)
 {
 	uint64_t gap = r->now - r->last_pass;
 
-	if (work && r->told)
+	if (work && r->counters_current)
 		reactor_stats_begin(r);
 	if (r->now >= r->next_chores)
 		chores(r);
@@ -318,7 +323,7 @@ void reactor_idle(struct reactor *r, bool work)
 	if (work) {
 		r->last_work = r->now;
 		share_core(r);
-		if (r->alone && r->polled_count == 1)
+		if (r->single_answered && r->polled_count == 1)
 			look_closely(r, CLOSE_WAITS_FIRST);
 		return;
 	}
@@ -332,11 +337,12 @@ bool reactor_send_memory(struct reactor *r, const struct memory_message *m)
 {
 	struct tenant *t = &m->session->user->tenant[r->index];
 
-	if (!places_admit(MEMORY_OPEN, MEMORY_OPEN - r->asked, t->asked, m->session->requests))
+	if (!slot_quota_admits(MEMORY_OPEN, MEMORY_OPEN - r->requests_open, t->requests_open,
+			       m->session->requests))
 		return false;
 	if (r->backlog_count || !memory_send(r->memory, m))
 		r->backlog[(r->backlog_head + r->backlog_count++) % MEMORY_OPEN] = *m;
-	r->asked++;
-	t->asked++;
+	r->requests_open++;
+	t->requests_open++;
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "observe/session_stats.h"
 #include "observe/reactor_histograms.h"
 #include "backend/cpu/worker.h"
-#include "backend/executor/exec_port.h"
+#include "backend/backend.h"
 
 #define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 
@@ -18,7 +18,7 @@ static void publish_session(struct reactor *r, struct session *s, bool all)
 {
 	exec_count_time(r, s);
 	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
-	s->told = true;
+	s->counters_current = true;
 }
 
 /*
@@ -30,10 +30,10 @@ void reactor_stats_sessions(struct reactor *r, bool all)
 	if (all)
 		for_each_session (s, r->sessions, at_reactor)
 			publish_session(r, s, true);
-	while (r->untold) {
-		struct session *s = r->untold;
+	while (r->stale) {
+		struct session *s = r->stale;
 
-		LINKS_REMOVE(s, untold);
+		LINKS_REMOVE(s, stale);
 		if (!all)
 			publish_session(r, s, false);
 	}
@@ -69,11 +69,11 @@ static bool publish_cores(struct reactor *r)
 
 static void publish_summary(struct reactor *r)
 {
-	if (!r->summary)
+	if (!r->histograms_kept)
 		return;
 	for_each_session (s, r->sessions, at_reactor)
 		legs_hand_over(s);
-	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
+	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->histograms_kept);
 }
 
 void reactor_stats_totals(struct reactor *r)
@@ -87,11 +87,13 @@ void reactor_stats_totals(struct reactor *r)
 	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
 	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
 	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
-	exec_count(r);
+	for_each_backend (b)
+		if ((*b)->count)
+			(*b)->count(r);
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
-	r->told = !r->cores || !publish_cores(r);
+	r->counters_current = !r->cores || !publish_cores(r);
 }
 
 bool reactor_stats_are_due(const struct reactor *r)
@@ -101,16 +103,16 @@ bool reactor_stats_are_due(const struct reactor *r)
 
 bool reactor_computes(const struct reactor *r)
 {
-	bool any = r->port->published;
+	bool any = false;
 
-	for (uint32_t i = 0; i < r->executors; i++)
-		any |= r->executor[i]->pending > 0;
+	for_each_backend (b)
+		any |= (*b)->computes && (*b)->computes(r);
 	return any;
 }
 
 uint64_t reactor_stats_timeout(const struct reactor *r)
 {
-	if (r->told && !reactor_computes(r))
+	if (r->counters_current && !reactor_computes(r))
 		return UINT64_MAX;
 	return reactor_stats_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
 }
@@ -123,7 +125,7 @@ void reactor_stats_begin(struct reactor *r)
 {
 	uint64_t begun = r->now - r->now % tsc_from_ns(STATS_NS);
 
-	r->told = false;
+	r->counters_current = false;
 	if (begun > r->last_stats)
 		r->last_stats = begun;
 }

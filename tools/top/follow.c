@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon_state.h"
-#include "rates.h"
-#include "runtime.h"
-#include "sessions.h"
+#include "read/daemon_state.h"
+#include "read/rates.h"
+#include "read/runtime.h"
+#include "read/sessions.h"
 
 /* ---- totals ---- */
 

@@ -10,10 +10,10 @@
 #define QUOIT_TOOLS_TOP_FOLLOW_H
 
 #include "chosen.h"
-#include "columns.h"
-#include "counters.h"
-#include "session_files.h"
-#include "timings.h"
+#include "read/columns.h"
+#include "read/counters.h"
+#include "read/session_files.h"
+#include "read/timings.h"
 
 struct followed {
 	uint64_t session;

@@ -2,7 +2,7 @@
 /* recorder_sessions.c - follow sessions as they come and go */
 #include <stdlib.h>
 
-#include "trace/recorder_private.h"
+#include "recorder_private.h"
 
 /*
  * How often the folder is read: seldom if the kernel reports new files, and no file in it is

@@ -15,6 +15,7 @@
 #include "base/tsc.h"
 #include "job/job.h"
 #include "session/poison.h"
+#include "backend/backend.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
@@ -27,12 +28,12 @@
  */
 static void doubt_others(struct exec_port *p, struct session *s)
 {
-	uint32_t *doubtful = &s->exec.doubtful[p->number];
+	uint32_t *in_doubt = &s->exec.may_be_poisoned[p->number];
 
-	for (uint32_t i = 0; i < EXEC_FLIGHTS && *doubtful < s->exec.in_flight[p->number]; i++)
-		if (p->flight[i].session == s && !p->flight[i].doubtful) {
-			p->flight[i].doubtful = true;
-			++*doubtful;
+	for (uint32_t i = 0; i < EXEC_FLIGHTS && *in_doubt < s->exec.in_flight[p->number]; i++)
+		if (p->flight[i].session == s && !p->flight[i].may_be_poisoned) {
+			p->flight[i].may_be_poisoned = true;
+			++*in_doubt;
 		}
 }
 
@@ -46,7 +47,7 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	f->session = NULL;
 	exec_count_flight(p, s, f >= &p->flight[QUOIT_EXEC_ENTRIES], -1);
 	exec_share_leave(p, s);
-	s->exec.doubtful[p->number] -= f->doubtful;
+	s->exec.may_be_poisoned[p->number] -= f->may_be_poisoned;
 	if (f->leg) {
 		bridge_end_leg(r, s, job, f->leg, res, error);
 		return;
@@ -237,7 +238,7 @@ static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
 	}
 }
 
-static void bury(struct reactor *r, struct exec_port *p)
+static void reap_port(struct reactor *r, struct exec_port *p)
 {
 	int32_t res = death_code(p);
 
@@ -271,7 +272,7 @@ static bool poll_port(struct reactor *r, struct exec_port *p)
 		return any;
 	case PORT_DEAD:
 		if (p->open)
-			bury(r, p);
+			reap_port(r, p);
 		atomic_store_explicit(&p->state, PORT_DOWN, memory_order_release);
 		exec_port_tell_starter(p);
 		return true;
@@ -310,3 +311,46 @@ bool exec_has(const struct job *job)
 {
 	return job->state == JOB_RUNNING && !job_host_zero(job) && job->executor != NO_EXECUTOR;
 }
+
+/* ---- for the reactor ---- */
+
+static bool exec_has_waiting(const struct session *s)
+{
+	return s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
+}
+
+static bool exec_advance(struct reactor *r, struct session *s)
+{
+	bool any = false;
+
+	if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
+		any |= exec_send(r, s);
+	if (s->bridge.fd >= 0)
+		any |= bridge_advance(r, s);
+	return any;
+}
+
+static bool exec_computes(const struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++)
+		if (r->executor[i]->pending)
+			return true;
+	return false;
+}
+
+const struct backend exec_backend = {
+	.start = exec_start,
+	.poll = exec_poll,
+	.advance = exec_advance,
+	.has_waiting = exec_has_waiting,
+	.may_sleep = exec_may_sleep,
+	.sleep_ns = exec_sleep_ns,
+	.awake = exec_awake,
+	.drain = exec_drain,
+	.computes = exec_computes,
+	.count = exec_count,
+	.can_be_late = exec_has,
+	.late = exec_overdue,
+	.leaving = exec_abandon,
+	.leave = exec_leave,
+};

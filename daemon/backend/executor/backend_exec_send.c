@@ -95,12 +95,13 @@ bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_
 
 /* ---- waiting jobs ---- */
 
-void exec_start(struct session *s, struct job *job)
+int exec_start(struct reactor *r, struct session *s, struct job *job)
 {
 	if (job->executor != BRIDGE_EXECUTOR) /* its legs join where they go */
-		join(s->reactor->executor[job->executor], s);
+		join(r->executor[job->executor], s);
 	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
 	s->exec.jobs_waiting++;
+	return 0;
 }
 
 struct job *exec_next(struct session *s, uint32_t executor)
@@ -226,11 +227,11 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	struct quoit_exec_request q = {0};
 	int err;
 
-	if (job->waits && s->exec.doubtful[p->number])
+	if (job->waits && s->exec.may_be_poisoned[p->number])
 		return -EAGAIN;
 	if (p->open && p->device && direct_send(p, s, job))
 		return 0;
-	if (!is_lost(p, s) && job->waits != job->eased)
+	if (!is_lost(p, s) && job->waits != job->waits_in_stream)
 		return -EAGAIN; /* no stream waits for the direct ring */
 	err = ask_for_room(p, s);
 	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {
