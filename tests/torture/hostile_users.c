@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -319,7 +320,7 @@ static int read_foreign_counters(const char *socket)
 	       guess(socket, QUOIT_STATS_LEGS, QUOIT_COUNTERS_LEGS) || see_no_sessions(socket);
 }
 
-/* ---- requests for counter files that nobody should send ---- */
+/* ---- invalid requests for counter files ---- */
 
 static int ask_wrongly(const char *socket)
 {
@@ -330,6 +331,13 @@ static int ask_wrongly(const char *socket)
 			     ask_for(socket, 0, 2, 1, &m, &fd) != -EINVAL ||
 			     ask_for(socket, 0, 1, UINT64_MAX, &m, &fd) != 0,
 		     "is not told what is allowed");
+}
+
+static bool comes(const struct raw_client *c, short event)
+{
+	struct pollfd p = {.fd = c->socket, .events = event};
+
+	return poll(&p, 1, 5000) == 1 && p.revents & event;
 }
 
 static void requests_for_counters_are_checked(struct stage *s)
@@ -345,7 +353,9 @@ static void requests_for_counters_are_checked(struct stage *s)
 		return;
 	/* Descriptors that wait to be taken count as quoitd's: one reply at a time. */
 	CHECK(s, send(c.socket, &m, sizeof m, 0) == sizeof m);
+	CHECK(s, comes(&c, POLLIN)); /* and it is not read */
 	CHECK(s, send(c.socket, &m, sizeof m, 0) == sizeof m);
+	CHECK(s, comes(&c, POLLHUP));
 	ctl_expect_end(s, &c, QUOIT_DAEMON_KILL_PROTO, "before the last reply was read");
 }
 
