@@ -113,7 +113,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->in_stream = job->in_direct = false;
 	job->stream = 0;
 	job->waits_in_stream = job->waits_in_direct_ring = 0;
-	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
+	job->direct = s->direct && !r->stamps && direct_is_small(plan);
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
 	job->lacks = LACK_NOTHING;
