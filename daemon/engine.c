@@ -28,13 +28,13 @@
 
 #define DESCRIPTION_BYTES 16384
 
-static struct placement_config placement_wishes(const struct machine *m)
+static struct placement_config placement_wishes(const struct engine *m)
 {
 	return (struct placement_config){.reactors = (uint32_t)m->config->reactors,
 					 .cpus = *m->config->cpus ? m->config->cpus : NULL};
 }
 
-static int make_plan(struct machine *m)
+static int make_plan(struct engine *m)
 {
 	struct placement_config c = placement_wishes(m);
 	int err = topology_read(NULL, NULL, &m->topology);
@@ -51,11 +51,11 @@ static int make_plan(struct machine *m)
 
 /* For `quoit topo`: what was found and chosen.  executors: NULL until they run. */
 struct found {
-	const struct machine *machine;
+	const struct engine *machine;
 	const struct executors *executors;
 };
 
-static void describe_placement(FILE *f, const struct machine *m)
+static void describe_placement(FILE *f, const struct engine *m)
 {
 	struct placement_config c = placement_wishes(m);
 	char *text = malloc(DESCRIPTION_BYTES);
@@ -70,7 +70,7 @@ static void describe_placement(FILE *f, const struct machine *m)
 static void describe(FILE *f, const void *from)
 {
 	const struct found *found = from;
-	const struct machine *m = found->machine;
+	const struct engine *m = found->machine;
 
 	describe_placement(f, m);
 	fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
@@ -99,7 +99,7 @@ static void describe(FILE *f, const void *from)
 		fprintf(f, "device: none, %s\n", m->gpu.why);
 }
 
-static void write_topology(const struct machine *m, const struct executors *e)
+static void write_topology(const struct engine *m, const struct executors *e)
 {
 	const struct found found = {m, e};
 
@@ -111,7 +111,7 @@ static void write_config(FILE *f, const void *from)
 	config_tell(from, f);
 }
 
-static int make_reactor(struct machine *m, uint32_t i)
+static int make_reactor(struct engine *m, uint32_t i)
 {
 	const struct placement_core *core = placement_reactor(m->plan, i);
 	struct reactor *r = &m->reactors[i];
@@ -143,7 +143,7 @@ static int make_reactor(struct machine *m, uint32_t i)
 	return err;
 }
 
-static int make_reactors(struct machine *m)
+static int make_reactors(struct engine *m)
 {
 	uint32_t n = m->plan->nr_reactors;
 	int err = 0;
@@ -175,7 +175,7 @@ static void tell_soft(const struct config *config, uint32_t count)
 		(void)setenv("QUOIT_SOFT_BYTES", text, 1);
 }
 
-static void name_cores(struct machine *m)
+static void name_cores(struct engine *m)
 {
 	struct quoit_totals *t = m->totals;
 
@@ -201,7 +201,7 @@ static void *try_blas(void *arg)
 }
 
 /* It runs in a thread, since the first thread's stack is as RLIMIT_STACK says. */
-static int choose_blas(struct machine *m)
+static int choose_blas(struct engine *m)
 {
 	struct blas_trial trial = {*m->config->blas ? m->config->blas : BLAS_AUTO, &m->ops, 0};
 	const char *word = trial.word;
@@ -220,9 +220,9 @@ static int choose_blas(struct machine *m)
 	return err < 0 ? -EINVAL : 0;
 }
 
-int machine_make(const struct config *config, int directory, struct machine **ret)
+int engine_make(const struct config *config, int directory, struct engine **ret)
 {
-	struct machine *m = calloc(1, sizeof *m);
+	struct engine *m = calloc(1, sizeof *m);
 	char why[256];
 	int err;
 
@@ -236,7 +236,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	m->control_eventfd = -1;
 	session_files_sweep(directory);
 	tsc_init();
-	err = machine_check_words(config, &m->gpu);
+	err = config_check_words(config, &m->gpu);
 	if (!err) {
 		if (!strcmp(m->gpu.kind, "soft"))
 			tell_soft(config, m->gpu.count);
@@ -248,7 +248,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 		m->plan->nr_reactors = QUOIT_MAX_REACTORS;
 	if (!err) {
 		features_probe(&m->features, m->plan->cores[0].memory_node);
-		err = machine_check_shared(config, &m->features);
+		err = config_check_shared(config, &m->features);
 	}
 	if (!err) {
 		m->totals = totals_open(directory, m->plan->nr_reactors, &m->totals_fd);
@@ -259,7 +259,7 @@ int machine_make(const struct config *config, int directory, struct machine **re
 	if (err < 0) {
 		process_limits_explain(err, why, sizeof why);
 		log_error("cannot start: %s", why);
-		machine_free(m, directory);
+		engine_free(m, directory);
 		return err;
 	}
 	write_topology(m, NULL);
@@ -280,7 +280,7 @@ static struct worker_owner owner_of(struct reactor *r)
 				     .eventfd = r->eventfd};
 }
 
-static int start_workers(struct machine *m)
+static int start_workers(struct engine *m)
 {
 	uint32_t cores = m->plan->nr_cores, reactors = m->plan->nr_reactors;
 	struct worker_seat *seats = calloc(cores, sizeof *seats);
@@ -307,21 +307,21 @@ static int start_workers(struct machine *m)
 
 static void place_device(void *arg, uint32_t number, const char *address, pid_t pid)
 {
-	struct machine *m = arg;
+	struct engine *m = arg;
 
 	device_places_bind(&m->places, number, address, pid);
 }
 
 static void on_executors(void *arg, const struct executors *e)
 {
-	struct machine *m = arg;
+	struct engine *m = arg;
 
 	if (m->topology->this_machine && !m->places.count)
 		m->places.count = executors_devices(e);
 	write_topology(m, e);
 }
 
-static int start_executors(struct machine *m)
+static int start_executors(struct engine *m)
 {
 	int eventfds[QUOIT_MAX_REACTORS];
 	struct executors_config c = {.config = m->config,
@@ -349,25 +349,26 @@ static int start_executors(struct machine *m)
 }
 
 /* Call it once the number of devices is known. */
-static int open_histograms(struct machine *m)
+static int open_histograms(struct engine *m)
 {
 	uint32_t devices = executors_devices(m->executors), reactors = m->plan->nr_reactors;
-	uint64_t grain = m->config->is_private ? 1 : SUMMARY_GRAIN;
+	uint64_t grain = m->config->is_private ? 1 : REACTOR_HISTOGRAMS_GRAIN;
 
 	m->histograms = histograms_open(m->directory, reactors, devices, m->plan->nr_cores);
 	if (!m->histograms)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < reactors; i++) {
 		m->reactors[i].histograms = m->histograms;
-		m->reactors[i].summary = summary_new(m->histograms, i, devices, grain);
-		if (!m->reactors[i].summary)
+		m->reactors[i].histograms_kept =
+			reactor_histograms_new(m->histograms, i, devices, grain);
+		if (!m->reactors[i].histograms_kept)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* The CPUs that quoitd may use and that have no reactor; there may be none. */
-static void list_cpus_beside(const struct machine *m, cpu_set_t *ret)
+static void list_cpus_beside(const struct engine *m, cpu_set_t *ret)
 {
 	CPU_ZERO(ret);
 	if (sched_getaffinity(0, sizeof *ret, ret) < 0) /* more CPUs than cpu_set_t has bits */
@@ -376,7 +377,7 @@ static void list_cpus_beside(const struct machine *m, cpu_set_t *ret)
 		CPU_CLR(m->reactors[i].cpu, ret);
 }
 
-static int start_bells(struct machine *m)
+static int start_bells(struct engine *m)
 {
 	cpu_set_t cpus;
 
@@ -384,7 +385,7 @@ static int start_bells(struct machine *m)
 	return bells_start(m->bell_links, m->plan->nr_reactors, &cpus, &m->bells);
 }
 
-int machine_start(struct machine *m)
+int engine_start(struct engine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
 				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
@@ -406,12 +407,12 @@ int machine_start(struct machine *m)
 	if (err < 0) {
 		process_limits_explain(err, why, sizeof why);
 		log_error("cannot start the threads: %s", why);
-		machine_stop(m);
+		engine_stop(m);
 	}
 	return err;
 }
 
-void machine_start_more(struct machine *m)
+void engine_start_more(struct engine *m)
 {
 	int err = workers_double(m->workers);
 
@@ -425,7 +426,7 @@ void machine_start_more(struct machine *m)
 		write_topology(m, NULL);
 }
 
-void machine_stop(struct machine *m)
+void engine_stop(struct engine *m)
 {
 	while (m->started)
 		reactor_stop(&m->reactors[--m->started]);
@@ -439,7 +440,7 @@ void machine_stop(struct machine *m)
 	m->bells = NULL;
 }
 
-void machine_free(struct machine *m, int directory)
+void engine_free(struct engine *m, int directory)
 {
 	if (!m)
 		return;
@@ -448,7 +449,7 @@ void machine_free(struct machine *m, int directory)
 			close(m->reactors[i].eventfd);
 		io_free(m->reactors[i].io);
 		free(m->reactors[i].backlog);
-		free(m->reactors[i].summary);
+		free(m->reactors[i].histograms_kept);
 		free(m->outbox[i]);
 	}
 	free(m->reactors);

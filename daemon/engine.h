@@ -16,7 +16,7 @@
 #include "ops/ops.h"
 #include "reactor/reactor.h"
 
-struct machine {
+struct engine {
 	const struct config *config;
 	int directory; /* for counter files */
 	struct topology *topology;
@@ -44,16 +44,16 @@ struct machine {
 };
 
 /* Look at the machine and make what the threads need.  -errno after a log line. */
-int machine_make(const struct config *config, int directory, struct machine **ret);
+int engine_make(const struct config *config, int directory, struct engine **ret);
 
 /* Start all threads but the control thread, which is the caller's.  -errno after a log line. */
-int machine_start(struct machine *m);
+int engine_start(struct engine *m);
 
 /* After all others, start the threads that quoitd can do without; stop all of them. */
-void machine_start_more(struct machine *m);
-void machine_stop(struct machine *m);
+void engine_start_more(struct engine *m);
+void engine_stop(struct engine *m);
 
 /* Free it all; NULL and half-made machines are fine. */
-void machine_free(struct machine *m, int directory);
+void engine_free(struct engine *m, int directory);
 
 #endif

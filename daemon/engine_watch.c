@@ -71,21 +71,21 @@ static void kick_control(void *of)
 
 static uint64_t worker_progress(void *of, uint32_t index)
 {
-	const struct machine *m = of;
+	const struct engine *m = of;
 
 	return workers_progress(m->workers, index, m->config->tile_ms * 1000000);
 }
 
 static bool worker_waits(void *of, uint32_t index, uint64_t *seen)
 {
-	const struct machine *m = of;
+	const struct engine *m = of;
 
 	return thread_waits_for_core(workers_thread(m->workers, index), seen);
 }
 
 static void kick_workers(void *of)
 {
-	const struct machine *m = of;
+	const struct engine *m = of;
 
 	workers_kick(m->workers);
 }
@@ -125,7 +125,7 @@ static void kick_executors(void *of)
 
 /* ---- CPUs ---- */
 
-static void look_at_cpus(struct machine *m)
+static void look_at_cpus(struct engine *m)
 {
 	cpus_watch_look(&m->cpus);
 }
@@ -133,7 +133,7 @@ static void look_at_cpus(struct machine *m)
 /* ---- the clock ---- */
 
 /* The first thread that asked for the time after a suspend has corrected the clock. */
-static void look_at_clock(struct machine *m)
+static void look_at_clock(struct engine *m)
 {
 	int64_t skipped = tsc_skipped_ns();
 
@@ -148,14 +148,14 @@ static void look_at_clock(struct machine *m)
 
 static void look(void *of)
 {
-	struct machine *m = of;
+	struct engine *m = of;
 
 	look_at_cpus(m);
 	look_at_clock(m);
 	kept_files_look(&m->kept, totals_now_ns());
 }
 
-static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct machine *m)
+static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct engine *m)
 {
 	for (uint32_t i = 0; i < m->plan->nr_reactors; i++, s++) {
 		*s = (struct watchdog_subject){.of = &m->reactors[i],
@@ -176,7 +176,7 @@ static struct watchdog_subject *name_cores(struct watchdog_subject *s, struct ma
 }
 
 /* Returns how many there are; `subjects` has room for all. */
-static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, struct control *c)
+static unsigned name_all(struct watchdog_subject *subjects, struct engine *m, struct control *c)
 {
 	struct watchdog_subject *s = name_cores(subjects, m);
 
@@ -201,7 +201,7 @@ static unsigned name_all(struct watchdog_subject *subjects, struct machine *m, s
 	return (unsigned)(s - subjects);
 }
 
-struct watchdog *machine_watch(struct machine *m, struct control *c)
+struct watchdog *engine_watch(struct engine *m, struct control *c)
 {
 	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 4;
 	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);

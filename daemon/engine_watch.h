@@ -9,8 +9,8 @@
 
 /*
  * Watch the threads of a running machine, and this thread, which is about to call control_run.  If
- * that fails, it is logged, and NULL is returned.  Stop it before machine_stop.
+ * that fails, it is logged, and NULL is returned.  Stop it before engine_stop.
  */
-struct watchdog *machine_watch(struct machine *m, struct control *c);
+struct watchdog *engine_watch(struct engine *m, struct control *c);
 
 #endif

@@ -107,7 +107,7 @@ static void say_ready(struct control *c)
 	service_say_ready(c);
 }
 
-static void add_devices(struct control *c, const struct machine *m)
+static void add_devices(struct control *c, const struct engine *m)
 {
 	struct executors *executors = m->executors;
 	uint64_t bytes = executors_lease_bytes(executors), least = UINT64_C(16) << 20;
@@ -125,7 +125,7 @@ static void add_devices(struct control *c, const struct machine *m)
 }
 
 /* passed: the socket that was passed to quoitd, or a negative number. */
-static int serve(const struct reload *from, struct machine *m, int directory, int passed)
+static int serve(const struct reload *from, struct engine *m, int directory, int passed)
 {
 	const struct config *config = from->config;
 	struct control control = {.config = config,
@@ -139,7 +139,7 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 				  .eventfd = m->control_eventfd,
 				  .epoll = -1,
 				  .listener = passed,
-				  .passed = passed >= 0,
+				  .from_service_manager = passed >= 0,
 				  .signals = -1,
 				  .directory = directory,
 				  .totals = m->totals};
@@ -157,15 +157,15 @@ static int serve(const struct reload *from, struct machine *m, int directory, in
 	else
 		log_error("cannot start: %s", strerror(-err));
 	if (!err) {
-		err = machine_start(m);
+		err = engine_start(m);
 		if (!err) {
 			add_devices(&control, m);
 			say_ready(&control);
-			watchdog = machine_watch(m, &control);
-			machine_start_more(m);
+			watchdog = engine_watch(m, &control);
+			engine_start_more(m);
 			control_run(&control);
 			watchdog_stop(watchdog);
-			machine_stop(m);
+			engine_stop(m);
 		}
 	}
 	control_done(&control);
@@ -213,7 +213,7 @@ static int take_directory(const struct config *config, int directory)
 static enum exit_status run(const struct reload *from, int passed)
 {
 	const struct config *config = from->config;
-	struct machine *machine;
+	struct engine *machine;
 	int err = look_for_proc(), directory, lock;
 
 	if (err < 0)
@@ -230,12 +230,12 @@ static enum exit_status run(const struct reload *from, int passed)
 		return exit_status_of(lock);
 	}
 	kept_files_lock(directory);
-	err = guard_init();
+	err = sigbus_guard_init();
 	if (!err)
-		err = machine_make(config, directory, &machine);
+		err = engine_make(config, directory, &machine);
 	if (!err) {
 		err = serve(from, machine, directory, passed);
-		machine_free(machine, directory);
+		engine_free(machine, directory);
 	}
 	close(lock);
 	close(directory);
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 	err = config_args(&config, argc, argv, stdout, stderr);
 	if (config.check_only && err <= 0) { /* report everything that is wrong */
 		log_init(LOG_LEVEL_ERROR, NULL);
-		return machine_check(&config) || err ? STATUS_OPTIONS : STATUS_ENDED;
+		return config_check(&config) || err ? STATUS_OPTIONS : STATUS_ENDED;
 	}
 	if (err)
 		return err < 0 ? STATUS_OPTIONS : STATUS_ENDED;

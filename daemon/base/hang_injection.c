@@ -7,30 +7,30 @@
 #include <string.h>
 #include <unistd.h>
 
-enum stick_place stick_place;
+enum hang_place hang_place;
 
 static const char *const names[] = {
-	[STICK_NOWHERE] = "",          [STICK_REACTOR] = "reactor",     [STICK_CONTROL] = "control",
-	[STICK_MEMORY] = "memory",     [STICK_EXECUTORS] = "executors", [STICK_WORKER] = "worker",
-	[STICK_SPIN] = "worker-spins", [STICK_EXIT] = "worker-exits",
+	[HANG_NOWHERE] = "",          [HANG_REACTOR] = "reactor",     [HANG_CONTROL] = "control",
+	[HANG_MEMORY] = "memory",     [HANG_EXECUTORS] = "executors", [HANG_WORKER] = "worker",
+	[HANG_SPIN] = "worker-spins", [HANG_EXIT] = "worker-exits",
 };
 
-bool stick_find(const char *name, enum stick_place *ret)
+bool hang_find(const char *name, enum hang_place *ret)
 {
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(name, names[i])) {
-			*ret = (enum stick_place)i;
+			*ret = (enum hang_place)i;
 			return true;
 		}
 	return false;
 }
 
-void stick_now(enum stick_place place)
+void hang_now(enum hang_place place)
 {
-	if (place == STICK_EXIT)
+	if (place == HANG_EXIT)
 		pthread_exit(NULL);
 	for (;;)
-		if (place != STICK_SPIN)
+		if (place != HANG_SPIN)
 			(void)pause();
 		else
 			__asm__ volatile("" ::: "memory"); /* or the loop may be optimized away */

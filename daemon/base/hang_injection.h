@@ -5,37 +5,37 @@
 
 #include <stdbool.h>
 
-enum stick_place {
-	STICK_NOWHERE,
-	STICK_REACTOR,   /* when it gets its first session */
-	STICK_CONTROL,   /* when it makes its first session */
-	STICK_MEMORY,    /* the memory thread, at its first request */
-	STICK_EXECUTORS, /* their thread, at once */
-	STICK_WORKER,    /* asleep in its first tile */
-	STICK_SPIN,      /* busy for ever in its first tile */
-	STICK_EXIT,      /* its thread ends in its first tile */
+enum hang_place {
+	HANG_NOWHERE,
+	HANG_REACTOR,   /* when it gets its first session */
+	HANG_CONTROL,   /* when it makes its first session */
+	HANG_MEMORY,    /* the memory thread, at its first request */
+	HANG_EXECUTORS, /* their thread, at once */
+	HANG_WORKER,    /* asleep in its first tile */
+	HANG_SPIN,      /* busy for ever in its first tile */
+	HANG_EXIT,      /* its thread ends in its first tile */
 };
 
 /* Written before there are threads; only read afterwards. */
-extern enum stick_place stick_place;
+extern enum hang_place hang_place;
 
 /* Find a place by name ("reactor", ...); "": nowhere.  False: there is no such place. */
-bool stick_find(const char *name, enum stick_place *ret);
+bool hang_find(const char *name, enum hang_place *ret);
 
 /* Get stuck here; it does not return. */
-void stick_now(enum stick_place place);
+void hang_now(enum hang_place place);
 
-static inline void stick_at(enum stick_place place)
+static inline void hang_at(enum hang_place place)
 {
-	if (__builtin_expect(stick_place == place, 0))
-		stick_now(place);
+	if (__builtin_expect(hang_place == place, 0))
+		hang_now(place);
 }
 
 /* Call it in a tile. */
-static inline void stick_in_tile(void)
+static inline void hang_in_tile(void)
 {
-	if (__builtin_expect(stick_place >= STICK_WORKER, 0))
-		stick_now(stick_place);
+	if (__builtin_expect(hang_place >= HANG_WORKER, 0))
+		hang_now(hang_place);
 }
 
 #endif

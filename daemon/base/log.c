@@ -95,7 +95,7 @@ static void say_dropped(uint64_t dropped)
 	write_line(&line);
 }
 
-static void *run(void *arg)
+static void *log_thread_run(void *arg)
 {
 	struct log_line line;
 
@@ -131,7 +131,7 @@ int log_start(void)
 
 	sigfillset(&all); /* other threads take the signals */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&thread, NULL, run, NULL);
+	err = -pthread_create(&thread, NULL, log_thread_run, NULL);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err < 0)
 		return err;

@@ -75,7 +75,7 @@ static uint64_t measure_hz(void)
 }
 
 /*
- * Intel SDM, CPUID leaf 0x15: rate = crystal (ECX) * EBX / EAX.  If the crystal is not told, leaf
+ * Intel SDM, CPUID leaf 0x15: rate = crystal (ECX) * EBX / EAX.  If the crystal is not stated, leaf
  * 0x16 has only the rate on the label, in whole MHz: measuring is better.
  */
 static uint64_t processor_hz(void)
@@ -101,22 +101,22 @@ static uint64_t hypervisor_hz(void)
 	return (uint64_t)eax * 1000;
 }
 
-static bool agrees(uint64_t told, uint64_t measured)
+static bool agrees(uint64_t stated, uint64_t measured)
 {
-	return told > measured - measured / 100 && told < measured + measured / 100;
+	return stated > measured - measured / 100 && stated < measured + measured / 100;
 }
 
 static void find_rate(void)
 {
-	uint64_t measured = measure_hz(), told = processor_hz();
+	uint64_t measured = measure_hz(), stated = processor_hz();
 
-	if (agrees(told, measured)) {
-		set_rate(told, "told by the processor");
+	if (agrees(stated, measured)) {
+		set_rate(stated, "told by the processor");
 		return;
 	}
-	told = hypervisor_hz();
-	if (agrees(told, measured))
-		set_rate(told, "told by the hypervisor");
+	stated = hypervisor_hz();
+	if (agrees(stated, measured))
+		set_rate(stated, "told by the hypervisor");
 	else
 		set_rate(measured, "measured against CLOCK_MONOTONIC");
 }
@@ -128,7 +128,7 @@ static void find_rate(void)
 
 struct tsc_clock tsc_clock __attribute__((aligned(64))) = {.look = UINT64_MAX};
 static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct instant looked;
+static struct instant last_look;
 
 /*
  * CLOCK_MONOTONIC stands still while the machine is suspended.  The counter runs on or begins anew,
@@ -172,8 +172,8 @@ uint64_t tsc_look(void)
 		pthread_mutex_lock(&look_lock);
 	}
 	now = read_both(LOOK_TRIES);
-	lag = tsc_clock.lag - (uint64_t)skipped(&looked, &now);
-	looked = now;
+	lag = tsc_clock.lag - (uint64_t)skipped(&last_look, &now);
+	last_look = now;
 	__atomic_store_n(&tsc_clock.lag, lag, __ATOMIC_RELEASE);
 	__atomic_store_n(&tsc_clock.seen, now.ticks, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&look_lock);
@@ -195,8 +195,8 @@ void tsc_init(void)
 	tsc.invariant =
 		__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx & CPUID_INVARIANT_BIT);
 	find_rate();
-	looked = read_both(CALIBRATE_TRIES);
-	tsc_clock = (struct tsc_clock){.seen = looked.ticks, .look = tsc.hz};
+	last_look = read_both(CALIBRATE_TRIES);
+	tsc_clock = (struct tsc_clock){.seen = last_look.ticks, .look = tsc.hz};
 }
 #else
 int64_t tsc_skipped_ns(void)

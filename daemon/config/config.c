@@ -97,7 +97,7 @@ const struct option_row config_rows[] = {
 	 false},
 	{"eager", OPTION_FLAG, FIELD(eager), 0, 0, NULL,
 	 "for tests: make memory resident at once, and let no budget hold", false},
-	{"stick", OPTION_TEXT, FIELD(stick), 0, 0, "WHERE",
+	{"inject-hang", OPTION_TEXT, FIELD(inject_hang), 0, 0, "WHERE",
 	 "for tests: make a thread get stuck: reactor, control, memory, executors, worker, "
 	 "worker-spins, worker-exits",
 	 false},

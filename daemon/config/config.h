@@ -62,7 +62,8 @@ struct config {
 	unsigned files;
 	struct config_origin origin[CONFIG_OPTIONS]; /* origins of the values, as in the table */
 	struct config_origin module_origin[CONFIG_MODULES];
-	char stick[16];   /* test switch: which thread gets stuck (hang_injection.h); "": none */
+	char inject_hang
+		[16];     /* test switch: which thread gets stuck (hang_injection.h); "": none */
 	bool eager;       /* test switch: bytes are resident at create, budgets are ignored */
 	bool makes_lease; /* config_settle has derived `lease` from uid_memory */
 	struct user_rules rules;

@@ -120,18 +120,18 @@ static int look_at_cpus(const struct config *config)
 	return -EINVAL;
 }
 
-static int look_at_stick(const struct config *config, bool first)
+static int look_at_hang(const struct config *config, bool first)
 {
 	char where[CONFIG_WHERE_BYTES];
-	enum stick_place place;
+	enum hang_place place;
 
-	if (stick_find(config->stick, &place)) {
+	if (hang_find(config->inject_hang, &place)) {
 		if (first)
-			stick_place = place;
+			hang_place = place;
 		return 0;
 	}
-	log_error("%s: stick: no thread '%s' can be made to get stuck",
-		  config_where(config, "stick", 0, where), config->stick);
+	log_error("%s: inject-hang: no thread '%s' can be made to get stuck",
+		  config_where(config, "inject-hang", 0, where), config->inject_hang);
 	return -EINVAL;
 }
 
@@ -154,24 +154,24 @@ static int look_at_words(const struct config *config, struct gpu_choice *gpu, bo
 {
 	int operations = look_at_operations(config, first);
 	int devices = choose_devices(config, gpu);
-	int cpus = look_at_cpus(config), stick = look_at_stick(config, first);
+	int cpus = look_at_cpus(config), hang = look_at_hang(config, first);
 	int blas = look_at_blas(config), files = look_at_file_systems(config);
 
 	return operations ? operations
 	       : devices  ? devices
 	       : cpus     ? cpus
 	       : blas     ? blas
-	       : stick    ? stick
+	       : hang     ? hang
 			  : files;
 }
 
-int machine_check_words(const struct config *config, struct gpu_choice *gpu)
+int config_check_words(const struct config *config, struct gpu_choice *gpu)
 {
 	optable_init();
 	return look_at_words(config, gpu, true);
 }
 
-int machine_check_again(const struct config *config)
+int config_check_again(const struct config *config)
 {
 	struct gpu_choice gpu;
 	int words = look_at_words(config, &gpu, false), modules = look_for_modules(config);
@@ -179,15 +179,15 @@ int machine_check_again(const struct config *config)
 	return words ? words : modules;
 }
 
-int machine_check(const struct config *config)
+int config_check(const struct config *config)
 {
 	optable_init();
-	return machine_check_again(config);
+	return config_check_again(config);
 }
 
 #define INSTEAD "; or start quoitd with --lax-memory, and users can hold each other up"
 
-int machine_check_shared(const struct config *config, const struct features *features)
+int config_check_shared(const struct config *config, const struct features *features)
 {
 	int err = 0;
 

@@ -8,18 +8,18 @@
 #include "machine/features.h"
 
 /* Settle which operations are on and which devices are wanted.  -errno: an option is wrong. */
-int machine_check_words(const struct config *config, struct gpu_choice *gpu);
+int config_check_words(const struct config *config, struct gpu_choice *gpu);
 
 /* Check the same, and whether modules can be read, for --check-config. */
-int machine_check(const struct config *config);
+int config_check(const struct config *config);
 
-/* As machine_check, while quoitd runs. */
-int machine_check_again(const struct config *config);
+/* As config_check, while quoitd runs. */
+int config_check_again(const struct config *config);
 
 /*
  * quoitd serves several users only if no user can hold up or burden the others by the memory that
  * it shares with quoitd.  -EPERM: the kernel, a filter or a limit does not allow that.
  */
-int machine_check_shared(const struct config *config, const struct features *features);
+int config_check_shared(const struct config *config, const struct features *features);
 
 #endif

@@ -126,7 +126,7 @@ void connection_answer(struct connection *c, const struct mail *m)
 		return;
 	}
 	if (m->type == MAIL_FILE_ADD && m->result < 0)
-		errands_close(&c->errands, c->file_fd);
+		blocking_close(&c->blocking, c->file_fd);
 	if (m->type == MAIL_RING_CLOSE && m->ring)
 		connection_drop_ring(c, m->ring);
 	if (m->type == MAIL_CLOSE && c->state == CONNECTION_CLOSING) {
@@ -178,7 +178,7 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 		close(c->pidfd);
 	connection_drop_fds(c, &c->held_fds);
 	c->held_fds.count = 0;
-	errands_hang_up(&c->errands, c->fd);
+	blocking_hang_up(&c->blocking, c->fd);
 	c->fd = c->pidfd = -1;
 	if (c->state == CONNECTION_RECORDS)
 		recorder_leave(c);

@@ -22,22 +22,22 @@ enum connection_state {
 	CONNECTION_CLOSING,  /* the reactor has been asked to close the session */
 	CONNECTION_DRAINING, /* quoitd is ending: jobs may end, nothing is read any more */
 	CONNECTION_RECORDS,  /* it records other sessions and has none */
-	CONNECTION_GONE,     /* hung up; its session and errands are still coming back */
+	CONNECTION_GONE,     /* hung up; its session and blocking calls are still coming back */
 };
 
 /* What a connection records. */
 struct recorder {
-	uint64_t session; /* 0: all that it may record: its user's; for root, everybody's */
-	uint32_t records; /* in each file */
-	bool looks;       /* it looks for sessions that it does not record yet, */
-	uint64_t looked;  /* with a higher number than this one */
-	uint64_t served;  /* its last turn, by control's count */
+	uint64_t session;      /* 0: all that it may record: its user's; for root, everybody's */
+	uint32_t records;      /* in each file */
+	bool looks;            /* it looks for sessions that it does not record yet, */
+	uint64_t last_session; /* with a higher number than this one */
+	uint64_t served;       /* its last turn, by control's count */
 };
 
-/* Memory that a client hands over, while an errand works on it (connection_memory.h). */
+/* Memory that a client hands over, while a blocking call works on it (connection_memory.h). */
 struct handover {
 	struct shared memory[QUOIT_MAX_RINGS];
-	uint32_t count, at;      /* how many, and the one that the errand has come to */
+	uint32_t count, at;      /* how many, and the one that the blocking call has come to */
 	bool is_arena;           /* false: rings */
 	uint64_t from, upto;     /* which bytes of the arena */
 	struct shared_wish wish; /* how each is to be mapped */
@@ -85,10 +85,10 @@ struct connection {
 	uint32_t first_ring; /* number of the next ring to be opened */
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int file_fd;
-	struct quoit_ctl held;   /* a request that waits until errands are no longer behind, */
+	struct quoit_ctl held; /* a request that waits until blocking calls are no longer behind, */
 	struct ctl_fds held_fds; /* and its descriptors; none: there is no such request */
 	struct kernels_ask kernels_ask;
-	struct errands errands; /* for its descriptors and its memory */
+	struct blocking blocking; /* for its descriptors and its memory */
 };
 
 /* Handle a request from the client.  The descriptors that came with it are taken over. */
@@ -97,8 +97,8 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 /* Have these descriptors closed: they belong to no request. */
 void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
 
-/* Go on with requests that waited for an errand, if it is done. */
-void connection_look_at_errands(struct connection *c);
+/* Go on with requests that waited for a blocking call, if it is done. */
+void connection_look_at_blocking(struct connection *c);
 
 /* Handle a reactor's answer. */
 void connection_answer(struct connection *c, const struct mail *m);

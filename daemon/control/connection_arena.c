@@ -7,7 +7,7 @@
 
 #include "charge.h"
 
-/* ---- an errand ---- */
+/* ---- a blocking call ---- */
 
 static void lock_and_check(void *of)
 {
@@ -88,10 +88,10 @@ void connection_arena_more(struct connection *c, const struct quoit_ctl *m)
 	h->is_arena = true;
 	h->count = 1;
 	h->seals = connection_seals(c, true);
-	h->memory[0] = c->session->arena_memory; /* it stays as long as there are errands */
+	h->memory[0] = c->session->arena_memory; /* it stays as long as there are blocking calls */
 	h->wish = (struct shared_wish){.locked = c->control->config->is_private ? 0 : h->upto,
 				       .node = c->session->memory_node};
-	connection_begin_errand(c, m, lock_and_check);
+	connection_begin_blocking(c, m, lock_and_check);
 }
 
 /* ---- what is answered ---- */

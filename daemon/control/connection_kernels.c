@@ -124,7 +124,7 @@ void connection_answer_kernels(struct connection *c, const struct mail *m)
 	struct quoit_ctl answer = {.type = c->pending, .seq = c->pending_seq, .result = m->result};
 
 	if (m->ask->fd >= 0) /* the reactor has not taken it over */
-		errands_close(&c->errands, m->ask->fd);
+		blocking_close(&c->blocking, m->ask->fd);
 	c->pending = 0;
 	if (c->state == CONNECTION_GONE)
 		return;

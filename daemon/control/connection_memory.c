@@ -11,7 +11,7 @@
 #include "machine/features.h"
 #include "base/log.h"
 
-/* ---- errands ---- */
+/* ---- blocking calls ---- */
 
 /* Map all, or none; if one fails, all descriptors are closed. */
 static void map_all(void *of)
@@ -87,11 +87,12 @@ static bool must_lock(const struct connection *c)
 	return !c->control->config->is_private && !c->control->config->lax_memory;
 }
 
-void connection_begin_errand(struct connection *c, const struct quoit_ctl *m, void (*task)(void *))
+void connection_begin_blocking(struct connection *c, const struct quoit_ctl *m,
+			       void (*task)(void *))
 {
 	c->pending = m->type;
 	c->pending_seq = m->seq;
-	errands_run(&c->errands, task, &c->handover);
+	blocking_run(&c->blocking, task, &c->handover);
 }
 
 void connection_map(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds,
@@ -110,7 +111,7 @@ void connection_map(struct connection *c, const struct quoit_ctl *m, const struc
 		h->wish.locked = 0;
 	for (uint32_t i = 0; i < h->count; i++)
 		h->memory[i] = (struct shared){.fd = fds->fd[i]};
-	connection_begin_errand(c, m, map_all);
+	connection_begin_blocking(c, m, map_all);
 }
 
 void connection_take_arena(struct connection *c, const struct quoit_ctl *m,
@@ -143,7 +144,7 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 	for (uint32_t i = 0; i < h->count; i++)
 		h->memory[i] = h->is_arena ? c->arena : c->new_rings[i]->memory;
 	if (h->count)
-		connection_begin_errand(c, m, connection_check_memory);
+		connection_begin_blocking(c, m, connection_check_memory);
 	else
 		connection_reply_result(
 			c, m->type, m->seq, -EINVAL,
@@ -152,7 +153,7 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 
 /* ---- what is answered ---- */
 
-/* Refuse the request: name the arena or ring at which the errand failed, and say why. */
+/* Refuse the request: name the arena or ring at which the blocking call failed, and say why. */
 static void refuse(struct connection *c, uint16_t type, int err, const char *why)
 {
 	const struct handover *h = &c->handover;
@@ -204,7 +205,7 @@ int connection_look_at_locks(struct connection *c)
 static void drop_handover(struct connection *c)
 {
 	for (uint32_t i = 0; i < c->handover.count; i++)
-		errands_drop(&c->errands, &c->handover.memory[i]);
+		blocking_drop(&c->blocking, &c->handover.memory[i]);
 }
 
 static void mapped(struct connection *c, bool late)
@@ -281,7 +282,7 @@ void connection_look_at_memory(struct connection *c)
 {
 	bool late = c->state == CONNECTION_GONE || c->state == CONNECTION_DRAINING;
 
-	if (!errands_ran(&c->errands))
+	if (!blocking_ran(&c->blocking))
 		return;
 	if (c->pending == QUOIT_CTL_ARENA_MORE)
 		connection_arena_checked(c, late);
@@ -293,7 +294,7 @@ void connection_look_at_memory(struct connection *c)
 
 void connection_drop_memory(struct connection *c)
 {
-	errands_drop(&c->errands, &c->arena);
+	blocking_drop(&c->blocking, &c->arena);
 	for (; c->rings_waiting; c->rings_waiting--)
 		connection_drop_ring(c, c->new_rings[c->rings_waiting - 1]);
 }

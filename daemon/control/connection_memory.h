@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connection_memory.h - takes over the memory that a client shares with quoitd.  One errand maps
+ * connection_memory.h - takes over the memory that a client shares with quoitd.  One blocking call maps
  * it; once the client says that it is ready, another one checks it.  Control thread only.
  *
  *	ARENA ─────► mapped ──READY──► the session's
@@ -26,10 +26,11 @@ void connection_map(struct connection *c, const struct quoit_ctl *m, const struc
 /* The F_SEAL_* that the arena, or a ring, must have when it is ready. */
 int connection_seals(const struct connection *c, bool arena);
 
-/* Run an errand on c->handover; `m` is answered afterwards. */
-void connection_begin_errand(struct connection *c, const struct quoit_ctl *m, void (*task)(void *));
+/* Run a blocking call on c->handover; `m` is answered afterwards. */
+void connection_begin_blocking(struct connection *c, const struct quoit_ctl *m,
+			       void (*task)(void *));
 
-/* The errand that checks the memory of a handover. */
+/* The blocking call that checks the memory of a handover. */
 void connection_check_memory(void *handover);
 
 /* Count, into h->away, the bytes of the arena that are on other nodes than they should be. */
@@ -46,7 +47,7 @@ void connection_arena_checked(struct connection *c, bool late);
 
 /* ---- connection_memory.c ---- */
 
-/* Go on with the request that waited for an errand, if it is done. */
+/* Go on with the request that waited for a blocking call, if it is done. */
 void connection_look_at_memory(struct connection *c);
 
 /* The session is being given back: drop the memory that it has not taken yet. */

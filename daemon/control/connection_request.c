@@ -139,13 +139,13 @@ static void refuse_file(struct connection *c, int err, const struct files_kind *
 	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, text);
 }
 
-/* Only its file system knows what it is.  Asking may take long, so an errand does it. */
+/* Only its file system knows what it is.  Asking may take long, so a blocking call does it. */
 static void on_file_add(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	c->pending = m->type;
 	c->pending_seq = m->seq;
 	if (fds->count)
-		errands_check(&c->errands, fds->fd[0]);
+		blocking_check(&c->blocking, fds->fd[0]);
 	else
 		refuse_file(c, -EMFILE, NULL);
 }
@@ -162,10 +162,10 @@ static void end_file_check(struct connection *c)
 	struct files_kind kind;
 	struct mail m;
 
-	if (!errands_checked(&c->errands, &fd, &err, &kind))
+	if (!blocking_checked(&c->blocking, &fd, &err, &kind))
 		return;
 	if (err < 0 || !may_go_on(c))
-		errands_close(&c->errands, fd);
+		blocking_close(&c->blocking, fd);
 	if (!may_go_on(c))
 		return;
 	if (err < 0) {
@@ -363,7 +363,7 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 void connection_drop_fds(struct connection *c, const struct ctl_fds *fds)
 {
 	for (unsigned i = 0; i < fds->count; i++)
-		errands_close(&c->errands, fds->fd[i]);
+		blocking_close(&c->blocking, fds->fd[i]);
 }
 
 /* Too many descriptors wait to be closed, and the request brings more: it waits, unanswered. */
@@ -383,11 +383,11 @@ static void let_go_on(struct connection *c)
 	dispatch(c, &c->held, &fds);
 }
 
-void connection_look_at_errands(struct connection *c)
+void connection_look_at_blocking(struct connection *c)
 {
 	end_file_check(c);
 	connection_look_at_memory(c);
-	if (c->held_fds.count && may_go_on(c) && !errands_are_behind(&c->errands))
+	if (c->held_fds.count && may_go_on(c) && !blocking_are_behind(&c->blocking))
 		let_go_on(c);
 }
 
@@ -415,7 +415,7 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
 		protocol_error(c, "protocol error: CLOSE has unknown flags or fields");
 	else {
-		if (fds->count && errands_are_behind(&c->errands))
+		if (fds->count && blocking_are_behind(&c->blocking))
 			hold(c, m, fds);
 		else
 			dispatch(c, m, fds);

@@ -164,7 +164,7 @@ static int make_rings(struct connection *c, struct shared *memory, int *sockets)
 
 		if (err < 0) {
 			for (uint32_t k = i; k < c->ring_open.count; k++)
-				errands_drop(&c->errands, &memory[k]);
+				blocking_drop(&c->blocking, &memory[k]);
 			while (i-- > 0) {
 				close(sockets[i]);
 				ring_free(c->new_rings[i]);

@@ -28,7 +28,7 @@
 /* What the end may take besides the drain: running jobs cannot be called back at once. */
 #define END_MS 20000
 
-/* At the end, errands and transfers that take longer than this count as hanging. */
+/* At the end, blocking calls and transfers that take longer than this count as hanging. */
 #define HANG_MS 1000
 
 /* ---- connections ---- */
@@ -38,14 +38,14 @@ static bool is_gone(const struct connection *conn)
 	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
 }
 
-/* Free connections that are gone: no session, answer or errand is on its way back. */
+/* Free connections that are gone: no session, answer or blocking call is on its way back. */
 static void sweep(struct control *c)
 {
 	for (struct connection **link = &c->connections; *link;) {
 		struct connection *conn = *link;
 
-		connection_look_at_errands(conn);
-		if (!is_gone(conn) || !errands_idle(&conn->errands)) {
+		connection_look_at_blocking(conn);
+		if (!is_gone(conn) || !blocking_idle(&conn->blocking)) {
 			link = &conn->next;
 			continue;
 		}
@@ -321,7 +321,7 @@ static void say_hanging(const struct control *c)
 
 /*
  * Run until all sessions are back, except those with hanging transfers: these would keep quoitd for
- * as long as their client likes.  Then give errands a little more time.
+ * as long as their client likes.  Then give blocking calls a little more time.
  */
 static void end_sessions(struct control *c)
 {
@@ -380,13 +380,13 @@ static int watch_signals(struct control *c)
 }
 
 /* config_check.c has checked the list before. */
-static int make_errands(struct control *c)
+static int make_blocking_pool(struct control *c)
 {
 	struct file_systems writable;
 	const char *bad;
 	int err = file_systems_read(c->config->file_systems, &writable, &bad);
 
-	return err ? err : errand_pool_new(c->eventfd, &writable, &c->errands);
+	return err ? err : blocking_pool_new(c->eventfd, &writable, &c->blocking);
 }
 
 int control_init(struct control *c)
@@ -406,7 +406,7 @@ int control_init(struct control *c)
 	}
 	err = watch_signals(c);
 	if (!err) /* after the signals are blocked: its threads must not take them */
-		err = make_errands(c);
+		err = make_blocking_pool(c);
 	if (!err)
 		err = watch(c, &c->listener);
 	if (!err)
@@ -423,7 +423,7 @@ void control_done(struct control *c)
 	listener_close(c);
 	reload_done(c);
 	names_done(c);
-	errand_pool_free(c->errands);
+	blocking_pool_free(c->blocking);
 	if (c->signals >= 0)
 		close(c->signals);
 	if (c->epoll >= 0)

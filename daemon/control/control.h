@@ -3,7 +3,7 @@
  * control.h - the control thread: connections, sessions, and the daemon's end.
  *
  * It is one thread with one epoll, and it never blocks for a client.  Client sockets are
- * non-blocking, a client to which a reply cannot be sent is ended, and errands or other threads do
+ * non-blocking, a client to which a reply cannot be sent is ended, and blocking calls or other threads do
  * what takes long.
  */
 #ifndef QUOITD_CONTROL_H
@@ -22,7 +22,7 @@
 #include "users.h"
 
 struct connection;
-struct errand_pool;
+struct blocking_pool;
 struct lent;
 
 /* The end of all sessions (drain.h). */
@@ -44,7 +44,7 @@ struct control {
 	int eventfd;
 	int epoll;
 	int listener;
-	bool passed; /* the listener is a service manager's: it stays when quoitd ends */
+	bool from_service_manager; /* the listener is its: it stays when quoitd ends */
 	int signals;
 	int directory; /* the runtime directory, for counter files */
 	struct budget *budget;
@@ -54,7 +54,7 @@ struct control {
 	const struct gpu_choice *gpu;
 	const struct device_places *places;
 	uint64_t device_lease; /* default, bytes; 0: there is no device */
-	struct errand_pool *errands;
+	struct blocking_pool *blocking;
 	struct dear_users dear; /* users with dear messages (rests.h) */
 	uint64_t rests;         /* how often a connection has begun to rest */
 	struct quoit_totals *totals;

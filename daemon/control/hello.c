@@ -395,7 +395,7 @@ static void hand_over(struct connection *c, struct session *s, const struct quoi
 	struct mail m = {.type = MAIL_SESSION_ADD, .session = s};
 	int32_t node = client_node(c, h);
 
-	stick_at(STICK_CONTROL);
+	hang_at(HANG_CONTROL);
 	note_node(control, s, node);
 	if (h->device_bytes)
 		device = placement_device_near(control->places->device, control->places->count,
@@ -450,7 +450,7 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	(*ret)->user = user;
 	(*ret)->uid = c->uid;
 	(*ret)->pid = c->pid;
-	(*ret)->errands = &c->errands;
+	(*ret)->blocking = &c->blocking;
 	c->lease = c->lease_peak = limits->host_bytes;
 	c->arena_bytes = c->arena_peak = limits->arena_bytes;
 	c->span = session_span(limits);

@@ -41,7 +41,7 @@ static struct connection *new_connection(struct control *c, int fd, const struct
 				    .pidfd = -1,
 				    .arena.fd = -1,
 				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
-	errands_init(&conn->errands, c->errands, peer->uid, &c->dear);
+	blocking_init(&conn->blocking, c->blocking, peer->uid, &c->dear);
 	c->connections = conn;
 	return conn;
 }
@@ -61,7 +61,7 @@ static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, 
 static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
 {
 	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
-	errands_hang_up(&conn->errands, conn->fd);
+	blocking_hang_up(&conn->blocking, conn->fd);
 	if (conn->pidfd >= 0)
 		close(conn->pidfd);
 	conn->fd = conn->pidfd = -1;
@@ -125,7 +125,7 @@ void listener_admit(struct control *c, int fd)
 	if (!conn) {
 		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
 			    strerror(ENOMEM));
-		if (!ctl_hang_up(fd)) { /* here: an errand would need memory, too */
+		if (!ctl_hang_up(fd)) { /* here: a blocking call would need memory, too */
 			ctl_drain(fd);
 			close(fd);
 		}
@@ -179,7 +179,7 @@ void listener_take(struct control *c, struct arrivals *ret)
 
 		if (fd >= 0) {
 			/* It may have connected before quoitd prepared a passed socket. */
-			if (c->passed)
+			if (c->from_service_manager)
 				(void)prepare(fd);
 			ret->fd[ret->count++] = fd;
 		} else if (errno == EAGAIN) {
@@ -260,7 +260,7 @@ int listener_open(struct control *c)
 	const struct config *config = c->config;
 	int err;
 
-	if (c->passed) /* the service manager listens, so clients see its credentials */
+	if (c->from_service_manager) /* the service manager listens, so clients see its credentials */
 		return prepare(c->listener);
 	err = make_socket(config, &c->listener);
 	if (!err)
@@ -281,7 +281,7 @@ void listener_close(struct control *c)
 	 */
 	(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, c->listener, NULL);
 	close(c->listener);
-	if (!c->passed)
+	if (!c->from_service_manager)
 		(void)unlink(c->config->socket);
 	c->listener = -1;
 	c->accept_from_ns = 0;

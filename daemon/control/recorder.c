@@ -235,7 +235,7 @@ static struct connection *next_owner(const struct connection *recorder)
 
 	for (struct connection *i = recorder->control->connections; i; i = i->next)
 		if (is_open(i) && !i->session->lent && may_record(recorder, i->uid) &&
-		    i->session->id > recorder->records.looked &&
+		    i->session->id > recorder->records.last_session &&
 		    (!next || i->session->id < next->session->id))
 			next = i;
 	return next;
@@ -254,7 +254,7 @@ static void make_next(struct connection *recorder)
 	owner = next_owner(recorder);
 	recorder->records.looks = owner != NULL;
 	if (owner) {
-		recorder->records.looked = owner->session->id;
+		recorder->records.last_session = owner->session->id;
 		(void)record(recorder, owner);
 	} else if (recorder->pending) {
 		answer(recorder);
@@ -271,9 +271,9 @@ static void have_others_look(struct control *c, const struct trace *t)
 		if (r->state != CONNECTION_RECORDS || r->records.session)
 			continue;
 		if (r->uid == t->uid)
-			r->records.looked = 0;
-		else if (may_record(r, t->file->uid) && r->records.looked >= t->session)
-			r->records.looked = t->session - 1;
+			r->records.last_session = 0;
+		else if (may_record(r, t->file->uid) && r->records.last_session >= t->session)
+			r->records.last_session = t->session - 1;
 		else
 			continue;
 		r->records.looks = true;

@@ -27,7 +27,7 @@ struct reading_again {
 	char **argv;
 	int eventfd; /* a copy: the control thread may close its own before the thread is done */
 	struct config config;
-	char passed[QUOIT_SOCKET_BYTES]; /* the service manager's socket; "": none */
+	char service_socket[QUOIT_SOCKET_BYTES]; /* the service manager's socket; "": none */
 	bool bad;
 	uint32_t done;
 };
@@ -95,8 +95,8 @@ static void *read_again(void *arg)
 
 	(void)pthread_setname_np(pthread_self(), "quoit-reload");
 	r->bad = read_all(r) != 0;
-	r->bad |= machine_check_again(&r->config) < 0;
-	r->bad |= *r->passed && !service_pass_socket(&r->config, r->passed);
+	r->bad |= config_check_again(&r->config) < 0;
+	r->bad |= *r->service_socket && !service_pass_socket(&r->config, r->service_socket);
 	if (!config_settle(&r->config, memory_limit_default(), memory_limit_most()))
 		memory_limit_say(r->config.memory);
 	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
@@ -121,8 +121,8 @@ static int start(struct control *c)
 		return -ENOMEM;
 	r->argc = c->reload.argc;
 	r->argv = c->reload.argv;
-	if (c->passed)
-		strcpy(r->passed, c->reload.config->socket);
+	if (c->from_service_manager)
+		strcpy(r->service_socket, c->reload.config->socket);
 	r->eventfd = fcntl(c->eventfd, F_DUPFD_CLOEXEC, 0);
 	err = r->eventfd < 0 ? -errno : -pthread_create(&r->thread, NULL, read_again, r);
 	if (err < 0)

@@ -92,8 +92,8 @@ void ring_free(struct ring *r)
 	if (!r)
 		return;
 	if (r->socket >= 0)
-		errands_hang_up_ring(r->session->errands, r->socket);
-	errands_drop(r->session->errands, &r->memory);
+		blocking_hang_up_ring(r->session->blocking, r->socket);
+	blocking_drop(r->session->blocking, &r->memory);
 	free(r->bucket);
 	free(r->segment_open);
 	free(r->segment_job);

@@ -91,7 +91,7 @@ static bool wait_for_next(struct watchdog *w)
 	return stop;
 }
 
-static void *run(void *arg)
+static void *watchdog_run(void *arg)
 {
 	struct watchdog *w = arg;
 
@@ -123,7 +123,7 @@ int watchdog_start(const struct watchdog_subject *subjects, unsigned count, uint
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->news, &attr);
 	pthread_condattr_destroy(&attr);
-	err = -pthread_create(&w->thread, NULL, run, w);
+	err = -pthread_create(&w->thread, NULL, watchdog_run, w);
 	if (err < 0) {
 		free(w);
 		return err;

@@ -25,7 +25,7 @@
 
 /* What a user or session has had: ticks, for a user scaled to the normal share. */
 struct ledger_page {
-	_Atomic uint64_t had;
+	_Atomic uint64_t ticks_used;
 	_Atomic uint32_t works; /* waiting or under way */
 };
 
@@ -40,11 +40,11 @@ struct ledger {
 /* A user or session has one more work; `clock` is that of the group in which it is chosen. */
 static inline void ledger_open(struct ledger_page *page, const _Atomic uint64_t *clock)
 {
-	uint64_t had = atomic_load_explicit(&page->had, memory_order_relaxed);
+	uint64_t used = atomic_load_explicit(&page->ticks_used, memory_order_relaxed);
 	uint64_t now = atomic_load_explicit(clock, memory_order_relaxed);
 
-	if (!atomic_fetch_add(&page->works, 1) && had < now)
-		atomic_store_explicit(&page->had, now, memory_order_relaxed);
+	if (!atomic_fetch_add(&page->works, 1) && used < now)
+		atomic_store_explicit(&page->ticks_used, now, memory_order_relaxed);
 }
 
 /* It has one work less, and all that the work took has been counted. */
@@ -56,7 +56,7 @@ static inline void ledger_close(struct ledger_page *page)
 /* It has had so much more; negative: too much was counted before. */
 static inline void ledger_count(struct ledger_page *page, int64_t ticks, uint32_t share)
 {
-	atomic_fetch_add_explicit(&page->had,
+	atomic_fetch_add_explicit(&page->ticks_used,
 				  (uint64_t)(ticks * (int64_t)SHARE_NORMAL / (int64_t)share),
 				  memory_order_relaxed);
 }
@@ -64,14 +64,14 @@ static inline void ledger_count(struct ledger_page *page, int64_t ticks, uint32_
 /* How far it is ahead of its group; the one with the least lead is next. */
 static inline int64_t ledger_lead(const struct ledger_page *page, const _Atomic uint64_t *clock)
 {
-	return (int64_t)(atomic_load_explicit(&page->had, memory_order_relaxed) -
+	return (int64_t)(atomic_load_explicit(&page->ticks_used, memory_order_relaxed) -
 			 atomic_load_explicit(clock, memory_order_relaxed));
 }
 
 /* It has been chosen. */
 static inline void ledger_choose(const struct ledger_page *page, _Atomic uint64_t *clock)
 {
-	atomic_store_explicit(clock, atomic_load_explicit(&page->had, memory_order_relaxed),
+	atomic_store_explicit(clock, atomic_load_explicit(&page->ticks_used, memory_order_relaxed),
 			      memory_order_relaxed);
 }
 

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 /* Of `all` places `left` are free; may a session that holds of_session of its user's take one? */
-static inline bool places_admit(uint32_t all, uint32_t left, uint32_t of_user, uint32_t of_session)
+static inline bool slot_quota_admits(uint32_t all, uint32_t left, uint32_t of_user,
+				     uint32_t of_session)
 {
 	return of_user < left || (!of_session && left > all / 4);
 }

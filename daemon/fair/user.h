@@ -27,7 +27,7 @@ enum turn {
 	TURNS
 };
 
-struct turns {
+struct run_queue {
 	struct session *first, *last; /* linked by session.turn; first NULL: empty */
 	uint32_t count;
 };
@@ -44,10 +44,10 @@ struct tenant {
 	struct user *user;
 	uint32_t homes;      /* sessions given to the reactor; for the control thread */
 	struct tenant *next; /* in the circle of users with sessions there */
-	struct turns turns[TURNS];
+	struct run_queue turns[TURNS];
 	uint32_t session_count;
-	uint32_t asked;     /* requests that its sessions have open at the memory thread */
-	struct ring *rings; /* a circle of its polled rings; the first is next */
+	uint32_t requests_open; /* of its sessions, at the memory thread */
+	struct ring *rings;     /* a circle of its polled rings; the first is next */
 	uint32_t ring_count;
 	int64_t balance;  /* ticks that it may use before a new round begins */
 	int64_t turn;     /* ticks left in this stage of a pass */

@@ -28,8 +28,8 @@ static uint64_t both(const struct session *s, const struct quoit_sqe *sqe, const
 	return bytes_of(s, view, reads) + bytes_of(s, view, writes);
 }
 
-uint64_t moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
-			const struct plan *plan)
+uint64_t bytes_moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
+			      const struct plan *plan)
 {
 	return both(s, sqe, plan->view, plan->reads, plan->writes);
 }
@@ -41,7 +41,7 @@ static bool goes_across(const struct session *s, const struct job *job)
 	       s->views[job->view[0]].device != s->views[job->view[1]].device;
 }
 
-uint64_t moved_by_job(const struct session *s, const struct job *job, int32_t res)
+uint64_t bytes_moved_by_job(const struct session *s, const struct job *job, int32_t res)
 {
 	if (job_names_file(job))
 		return (uint32_t)res;

@@ -6,8 +6,8 @@
 #include "validate.h"
 
 /* Of a job that ran at its fetch; and of one of the table, which ended with this result. */
-uint64_t moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
-			const struct plan *plan);
-uint64_t moved_by_job(const struct session *s, const struct job *job, int32_t res);
+uint64_t bytes_moved_at_fetch(const struct session *s, const struct quoit_sqe *sqe,
+			      const struct plan *plan);
+uint64_t bytes_moved_by_job(const struct session *s, const struct job *job, int32_t res);
 
 #endif

@@ -13,7 +13,7 @@ int completion_credits(struct ring *r)
 {
 	uint32_t most = r->layout.cq_entries;
 
-	if (r->mute)
+	if (r->no_completions)
 		return (int)most; /* the client does not read this CQ, and nothing is put there */
 	if (!completion_has_plenty(r)) {
 		if (!quoit_ring_refresh(&r->cq))
@@ -58,7 +58,7 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 {
 	uint32_t index, slot;
 
-	if (r->mute || (sqe->flags & QUOIT_SQE_QUIET && res >= 0))
+	if (r->no_completions || (sqe->flags & QUOIT_SQE_QUIET && res >= 0))
 		return;
 	index = r->cq.next++;
 	slot = index & (r->layout.cq_entries - 1);

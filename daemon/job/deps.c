@@ -202,8 +202,8 @@ static void list_insert(struct session *s, uint32_t name)
 /* `before` is in a stream: if that is the job's own device, the device can keep the order. */
 static void ease(struct job *job, const struct job *before)
 {
-	if (job->executor == before->executor && job->eased < QUOIT_EXEC_AFTER)
-		job->after[job->eased++] = before->work;
+	if (job->executor == before->executor && job->waits_in_stream < QUOIT_EXEC_AFTER)
+		job->after[job->waits_in_stream++] = before->work;
 }
 
 /* `before` has ended.  A work's number counts per device, so one of another device is not meant. */
@@ -211,9 +211,9 @@ static void unease(struct job *job, const struct job *before)
 {
 	if (job->executor != before->executor)
 		return;
-	for (uint32_t i = 0; i < job->eased; i++)
+	for (uint32_t i = 0; i < job->waits_in_stream; i++)
 		if (job->after[i] == before->work) {
-			job->after[i] = job->after[--job->eased];
+			job->after[i] = job->after[--job->waits_in_stream];
 			return;
 		}
 }
@@ -236,7 +236,7 @@ void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready)
 	for (uint32_t e = job->edges; e != NIL; e = s->edges[e].next) {
 		struct job *after = &s->jobs[s->edges[e].job];
 
-		after->behind += after->executor == job->executor;
+		after->waits_in_direct_ring += after->executor == job->executor;
 		if (job_may_start(after))
 			ready(s, after);
 	}
@@ -261,7 +261,7 @@ int deps_add(struct session *s, struct job *job, uint32_t link)
 		if (before->in_stream)
 			ease(job, before);
 		if (before->in_direct)
-			job->behind += job->executor == before->executor;
+			job->waits_in_direct_ring += job->executor == before->executor;
 	}
 	job->waits += w.count;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
@@ -288,7 +288,7 @@ void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn
 		if (job->in_stream)
 			unease(after, job);
 		if (job->in_direct)
-			after->behind -= after->executor == job->executor;
+			after->waits_in_direct_ring -= after->executor == job->executor;
 		if (job_may_start(after))
 			ready(s, after);
 	}

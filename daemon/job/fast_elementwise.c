@@ -22,7 +22,7 @@ static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
 }
 
 /* Is QUOIT_SQE_INT set exactly where there are scalars and the output has an integer type? */
-static bool scalars_fit(const struct small_job *job, const struct quoit_sqe *sqe)
+static bool scalars_fit(const struct fast_elementwise_job *job, const struct quoit_sqe *sqe)
 {
 	bool integers = OP_TYPES_I >> job->t[0]->dtype & 1;
 
@@ -32,7 +32,7 @@ static bool scalars_fit(const struct small_job *job, const struct quoit_sqe *sqe
 
 /* Find tensor i of the job; false: its handle is bad. */
 static inline bool find(struct session *s, const struct quoit_sqe *sqe, unsigned i,
-			struct small_job *job)
+			struct fast_elementwise_job *job)
 {
 	uint32_t view = session_view(s, sqe->tensor[i]);
 
@@ -44,7 +44,7 @@ static inline bool find(struct session *s, const struct quoit_sqe *sqe, unsigned
 }
 
 /* Does the output cover a buffer that no open job touches? */
-static inline bool output_fits(const struct small_job *job)
+static inline bool output_fits(const struct fast_elementwise_job *job)
 {
 	const struct view *v = job->t[0];
 	const struct buffer *b = job->b[0];
@@ -54,7 +54,7 @@ static inline bool output_fits(const struct small_job *job)
 }
 
 /* Is the input like the output, in another buffer that has its bytes and is not being written? */
-static inline bool input_fits(const struct small_job *job, unsigned i)
+static inline bool input_fits(const struct fast_elementwise_job *job, unsigned i)
 {
 	const struct view *v = job->t[i], *out = job->t[0];
 	const struct buffer *b = job->b[i];
@@ -66,7 +66,7 @@ static inline bool input_fits(const struct small_job *job, unsigned i)
 /* Inline, so that its findings stay in registers. */
 static inline __attribute__((always_inline)) bool look(struct session *s,
 						       const struct quoit_sqe *sqe,
-						       struct small_job *ret)
+						       struct fast_elementwise_job *ret)
 {
 	ret->row = optable_row(sqe->opcode);
 	if (!form_fits(ret->row, sqe) || sqe->tensor[3] || !validate_is_plain(sqe) || s->any_poison)
@@ -79,19 +79,21 @@ static inline __attribute__((always_inline)) bool look(struct session *s,
 	return !sqe->tensor[2] || (find(s, sqe, 2, ret) && input_fits(ret, 2));
 }
 
-bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret)
+bool fast_elementwise_fits(struct session *s, const struct quoit_sqe *sqe,
+			   struct fast_elementwise_job *ret)
 {
 	return look(s, sqe, ret);
 }
 
-static inline void *data_of(const struct session *s, const struct small_job *job, unsigned i)
+static inline void *data_of(const struct session *s, const struct fast_elementwise_job *job,
+			    unsigned i)
 {
 	return buffer_data(s, job->b[i]) + job->t[i]->offset;
 }
 
-bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
+bool fast_elementwise_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
-	struct small_job job;
+	struct fast_elementwise_job job;
 	struct op_args args;
 	void *data[OP_SHORT_TENSORS];
 
@@ -105,7 +107,7 @@ bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 	data[1] = data_of(s, &job, 1);
 	data[2] = job.t[2] ? data_of(s, &job, 2) : NULL;
 	job.row->impl->run_short(&args, data, job.t[0]->dtype, (uint32_t)job.t[0]->elements);
-	if (guard_has_hit(s))
+	if (sigbus_guard_has_hit(s))
 		return false;
 	job.b[0]->zeroed = true;
 	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */

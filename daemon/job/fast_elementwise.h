@@ -13,7 +13,7 @@
 #include "ops/optable.h"
 #include "session/session.h"
 
-struct small_job {
+struct fast_elementwise_job {
 	const struct op_row *row;
 	const struct view *t[OP_SHORT_TENSORS]; /* by place; NULL: there is none */
 	struct buffer *b[OP_SHORT_TENSORS];     /* their buffers */
@@ -25,13 +25,14 @@ struct small_job {
  * other job may be at work on them, and it may carry no flag but QUIET (and INT), no link and no
  * priority.  Pure, as validate.h is.
  */
-bool small_fits(struct session *s, const struct quoit_sqe *sqe, struct small_job *ret);
+bool fast_elementwise_fits(struct session *s, const struct quoit_sqe *sqe,
+			   struct fast_elementwise_job *ret);
 
 /*
- * Run the job if it fits, within guard_enter; adds its cost in nanoseconds on one core to *cost.
+ * Run the job if it fits, within sigbus_guard_enter; adds its cost in nanoseconds on one core to *cost.
  * False: it does not fit, its output gets no bytes now, or memory has vanished under it; the caller
  * goes on as if this had not been tried.
  */
-bool small_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost);
+bool fast_elementwise_run(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost);
 
 #endif

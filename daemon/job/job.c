@@ -111,7 +111,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 		job->holds &= (uint8_t)~plan->on_device;
 	job->in_stream = job->in_direct = false;
 	job->stream = 0;
-	job->eased = job->behind = 0;
+	job->waits_in_stream = job->waits_in_direct_ring = 0;
 	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
@@ -262,7 +262,7 @@ void job_refuse(struct session *s, struct job *job, const struct quoit_error *er
 	job->posted = true;
 	ring_of(s, job)->in_flight--;
 	job->cq_index = ring_of(s, job)->cq.next; /* the caller posts it next */
-	job->has_cqe = !ring_of(s, job)->mute;
+	job->has_cqe = !ring_of(s, job)->no_completions;
 	job->post = job->fetch;
 }
 
@@ -311,7 +311,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 		s->jobs_failed++;
 	} else {
 		s->jobs_done++;
-		legs_move(s, job->sqe.opcode, moved_by_job(s, job, res));
+		legs_move(s, job->sqe.opcode, bytes_moved_by_job(s, job, res));
 	}
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)

@@ -118,9 +118,9 @@ void record_tell(struct session *s, uint64_t now)
 
 	if (!t)
 		return;
-	if (t->head != t->told)
+	if (t->head != t->head_published)
 		put_counts(s, now);
-	t->told = t->head;
+	t->head_published = t->head;
 	__atomic_store_n(&t->file->dropped, t->dropped + ended_at_fetch(s) - t->at_fetch,
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&t->file->events_dropped, t->events_dropped, __ATOMIC_RELAXED);

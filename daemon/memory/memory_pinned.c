@@ -166,10 +166,10 @@ static void has_moved(void *arg, uint32_t buffer, uint64_t offset)
 int memory_pinned_tidy_part(struct session *s)
 {
 	const struct pinned_owners owners = {size_of, has_moved, s->buffers};
-	struct session *outer = guard_enter(s);
+	struct session *outer = sigbus_guard_enter(s);
 	bool done = pinned_tidy(&s->pieces, s->pinned, &owners, MEMORY_PART_BYTES);
 
-	guard_leave(outer);
+	sigbus_guard_leave(outer);
 	return done;
 }
 

@@ -143,7 +143,7 @@ static void take_request(struct memory_thread *t, struct memory_link *l)
 	struct memory_work *w = t->free;
 	struct memory_turns *turns;
 
-	stick_at(STICK_MEMORY);
+	hang_at(HANG_MEMORY);
 	if (w)
 		t->free = w->next;
 	else
@@ -252,7 +252,7 @@ static bool may_sleep(struct memory_thread *t)
 	return idle;
 }
 
-static void *run(void *arg)
+static void *memory_thread_run(void *arg)
 {
 	struct memory_thread *t = arg;
 
@@ -299,7 +299,7 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 		err = ENOMEM;
 	the_thread = t;
 	if (!err)
-		err = pthread_create(&t->thread, NULL, run, t);
+		err = pthread_create(&t->thread, NULL, memory_thread_run, t);
 	if (err) {
 		free_thread(t);
 		return -err;

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local struct session *guard_session;
+_Thread_local struct session *sigbus_guard_session;
 static _Thread_local struct ring *const *thread_rings;
 static _Thread_local const uint32_t *thread_ring_count;
 
-void guard_rings(struct ring *const *rings, const uint32_t *count)
+void sigbus_guard_rings(struct ring *const *rings, const uint32_t *count)
 {
 	thread_rings = rings;
 	thread_ring_count = count;
@@ -55,7 +55,7 @@ static bool is_our_memory(const struct session *s, uintptr_t at)
 /* Find the memory that this thread may touch at this address. */
 static struct hit find(uintptr_t at)
 {
-	struct session *s = guard_session;
+	struct session *s = sigbus_guard_session;
 
 	if (s && within(s->arena_memory.base, s->arena_memory.bytes, at))
 		return in_shared(s, &s->arena_memory, at);
@@ -94,7 +94,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-int guard_init(void)
+int sigbus_guard_init(void)
 {
 	struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
 

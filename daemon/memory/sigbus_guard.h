@@ -7,8 +7,8 @@
  * pages over the fault and marks the session.  It never jumps, so a BLAS call simply goes on with
  * zeros.  The job then fails with -EFAULT, and the session ends.
  *
- * Between guard_enter and guard_leave the calling thread may touch that session's mappings, and
- * after guard_rings the memory of those rings at any time.  A SIGBUS elsewhere is a bug of ours and
+ * Between sigbus_guard_enter and sigbus_guard_leave the calling thread may touch that session's mappings, and
+ * after sigbus_guard_rings the memory of those rings at any time.  A SIGBUS elsewhere is a bug of ours and
  * kills the daemon.
  */
 #ifndef QUOITD_SIGBUS_GUARD_H
@@ -17,34 +17,34 @@
 #include "session/session.h"
 
 /* Install the handler.  0 or -errno. */
-int guard_init(void);
+int sigbus_guard_init(void);
 
 /*
  * Let the calling thread read these rings' memory at any time.  Both arguments stay where they are
  * while the thread lives, and only this thread changes what they point to.
  */
-void guard_rings(struct ring *const *rings, const uint32_t *count);
+void sigbus_guard_rings(struct ring *const *rings, const uint32_t *count);
 
 /* Has the session lost memory?  Any thread may ask. */
-static inline bool guard_has_hit(const struct session *s)
+static inline bool sigbus_guard_has_hit(const struct session *s)
 {
 	return __atomic_load_n(&s->vanished, __ATOMIC_RELAXED);
 }
 
-extern _Thread_local struct session *guard_session;
+extern _Thread_local struct session *sigbus_guard_session;
 
-/* Guards nest: pass the result to guard_leave. */
-static inline struct session *guard_enter(struct session *s)
+/* Guards nest: pass the result to sigbus_guard_leave. */
+static inline struct session *sigbus_guard_enter(struct session *s)
 {
-	struct session *outer = guard_session;
+	struct session *outer = sigbus_guard_session;
 
-	guard_session = s;
+	sigbus_guard_session = s;
 	return outer;
 }
 
-static inline void guard_leave(struct session *outer)
+static inline void sigbus_guard_leave(struct session *outer)
 {
-	guard_session = outer;
+	sigbus_guard_session = outer;
 }
 
 #endif

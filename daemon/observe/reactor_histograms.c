@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
-			    uint64_t grain)
+struct reactor_histograms *reactor_histograms_new(const struct histograms *file, uint32_t reactor,
+						  uint32_t devices, uint64_t grain)
 {
 	uint32_t count = QUOIT_LEG_NR + devices * HISTOGRAMS_OF_DEVICE;
-	struct summary *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
+	struct reactor_histograms *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
 
 	if (!s)
 		return NULL;
@@ -19,7 +19,7 @@ struct summary *summary_new(const struct histograms *file, uint32_t reactor, uin
 	return s;
 }
 
-void summary_settle(struct summary *s)
+void reactor_histograms_settle(struct reactor_histograms *s)
 {
 	for (uint32_t i = 0; i < s->notes; i++)
 		histogram_add(&s->histogram[s->note[i].histogram], s->note[i].bucket,
@@ -32,17 +32,17 @@ static unsigned place_of(uint32_t device, unsigned which)
 	return QUOIT_LEG_NR + (device - 1) * HISTOGRAMS_OF_DEVICE + which;
 }
 
-void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
-		       uint32_t weight)
+void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned leg,
+				  uint32_t bucket, uint32_t weight)
 {
 	unsigned which = leg == QUOIT_LEG_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
 
 	if (device <= s->devices)
-		summary_add(s, place_of(device, which), bucket, weight);
+		reactor_histograms_add(s, place_of(device, which), bucket, weight);
 }
 
 /* Copy out the counts of operations.  Returns all their bytes, in multiples of the grain. */
-static uint64_t tell_operations(const struct summary *s)
+static uint64_t tell_operations(const struct reactor_histograms *s)
 {
 	struct quoit_operation_totals *to = histograms_operations(s->file, s->reactor);
 	uint64_t bytes = 0;
@@ -60,11 +60,11 @@ static uint64_t tell_operations(const struct summary *s)
 	return bytes - bytes % s->grain;
 }
 
-uint64_t summary_tell(struct summary *s)
+uint64_t reactor_histograms_tell(struct reactor_histograms *s)
 {
 	uint64_t bytes = tell_operations(s);
 
-	summary_settle(s);
+	reactor_histograms_settle(s);
 	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
 		histogram_tell(&s->histogram[leg], histograms_leg(s->file, s->reactor, leg));
 	for (uint32_t d = 1; d <= s->devices; d++)

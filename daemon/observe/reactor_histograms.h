@@ -14,19 +14,19 @@
  * Samples are noted first and counted later.  Each goes into six or eight histograms.  Their cache
  * lines have left the core's cache since the last sample, but notes lie one behind the other.
  */
-#define SUMMARY_NOTES 512u
+#define REACTOR_HISTOGRAMS_NOTES 512u
 
-struct summary_note {
+struct histogram_note {
 	uint16_t histogram, bucket;
 	uint32_t weight;
 };
 
-struct summary {
+struct reactor_histograms {
 	const struct histograms *file;
 	uint32_t reactor, devices;
 	uint64_t grain; /* bytes are published in multiples of it */
 	uint32_t notes;
-	struct summary_note note[SUMMARY_NOTES];
+	struct histogram_note note[REACTOR_HISTOGRAMS_NOTES];
 	struct quoit_operation_totals operation[QUOIT_OP_NR];
 	struct histogram histogram[]; /* the legs, then those of each device */
 };
@@ -35,29 +35,30 @@ struct summary {
  * Bytes of single jobs would tell every user the shapes of another's tensors.  So where quoitd
  * serves several users, totals of bytes are published in multiples of this.
  */
-#define SUMMARY_GRAIN (UINT64_C(1) << 20)
+#define REACTOR_HISTOGRAMS_GRAIN (UINT64_C(1) << 20)
 
-/* grain: SUMMARY_GRAIN, or 1.  NULL: no memory.  The caller frees it with free(). */
-struct summary *summary_new(const struct histograms *file, uint32_t reactor, uint32_t devices,
-			    uint64_t grain);
+/* grain: REACTOR_HISTOGRAMS_GRAIN, or 1.  NULL: no memory.  The caller frees it with free(). */
+struct reactor_histograms *reactor_histograms_new(const struct histograms *file, uint32_t reactor,
+						  uint32_t devices, uint64_t grain);
 
 /* Move the notes into the histograms. */
-void summary_settle(struct summary *s);
+void reactor_histograms_settle(struct reactor_histograms *s);
 
 /* Note that `weight` jobs took as long as this bucket says, for one of its histograms. */
-static inline void summary_add(struct summary *s, unsigned histogram, uint32_t bucket,
-			       uint32_t weight)
+static inline void reactor_histograms_add(struct reactor_histograms *s, unsigned histogram,
+					  uint32_t bucket, uint32_t weight)
 {
-	s->note[s->notes++] = (struct summary_note){(uint16_t)histogram, (uint16_t)bucket, weight};
-	if (s->notes == SUMMARY_NOTES)
-		summary_settle(s);
+	s->note[s->notes++] =
+		(struct histogram_note){(uint16_t)histogram, (uint16_t)bucket, weight};
+	if (s->notes == REACTOR_HISTOGRAMS_NOTES)
+		reactor_histograms_settle(s);
 }
 
 /* The same for a leg (RUN or POST) on a device, which is counted from 1. */
-void summary_of_device(struct summary *s, uint32_t device, unsigned leg, uint32_t bucket,
-		       uint32_t weight);
+void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned leg,
+				  uint32_t bucket, uint32_t weight);
 
 /* Copy all counts out.  Returns the bytes of all operations, as they are published. */
-uint64_t summary_tell(struct summary *s);
+uint64_t reactor_histograms_tell(struct reactor_histograms *s);
 
 #endif

@@ -161,9 +161,9 @@ static uint8_t device_of(const struct session *s, const struct job *job)
 static void count_on_device(const struct session *s, uint8_t device, unsigned leg, uint64_t ticks,
 			    uint32_t weight)
 {
-	if (device && s->reactor->summary)
-		summary_of_device(s->reactor->summary, device, leg, quoit_leg_bucket(ticks),
-				  weight);
+	if (device && s->reactor->histograms_kept)
+		reactor_histograms_of_device(s->reactor->histograms_kept, device, leg,
+					     quoit_leg_bucket(ticks), weight);
 }
 
 /*

@@ -150,7 +150,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	}
 	value[QUOIT_SESSION_BYTES] = s->bytes_moved;
 	value[QUOIT_SESSION_ARENA_AWAY] = __atomic_load_n(&s->arena_away, __ATOMIC_RELAXED);
-	value[QUOIT_SESSION_EXECUTOR_TICKS] = s->exec.had;
+	value[QUOIT_SESSION_EXECUTOR_TICKS] = s->exec.ticks_used;
 	value[QUOIT_SESSION_CLIENT_NODE] = s->client_node;
 	value[QUOIT_SESSION_PINNED_LOCKED] = s->pinned_locked;
 	value[QUOIT_SESSION_PINNED_REGISTERED] = s->pinned_registered;

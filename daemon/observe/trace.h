@@ -28,14 +28,14 @@ struct trace {
 	int fd;
 	/* For the reactor: */
 	uint64_t head, events_dropped;
-	uint64_t dropped;    /* jobs of the table that found no room */
-	uint64_t at_fetch;   /* other jobs: fetched before it began, or recorded */
-	uint64_t told;       /* head when counts were last put there */
-	uint32_t room, most; /* for so many jobs; at most */
-	uint64_t next_tick;  /* TSC of the next tick */
-	uint64_t tick;       /* TRACE_TICK_NS in ticks */
-	uint32_t allowance;  /* the last one given to the rings' clients; not 0 */
-	uint32_t first_ring; /* notes of this ring are taken first */
+	uint64_t dropped;        /* jobs of the table that found no room */
+	uint64_t at_fetch;       /* other jobs: fetched before it began, or recorded */
+	uint64_t head_published; /* head when counts were last put there */
+	uint32_t room, most;     /* for so many jobs; at most */
+	uint64_t next_tick;      /* TSC of the next tick */
+	uint64_t tick;           /* TRACE_TICK_NS in ticks */
+	uint32_t allowance;      /* the last one given to the rings' clients; not 0 */
+	uint32_t first_ring;     /* notes of this ring are taken first */
 };
 
 /* Bytes of a file with so many records. */

@@ -60,7 +60,7 @@ static void start(struct executor *x)
 	}
 	x->due = in_time(x);
 	x->state = EXECUTOR_STARTING;
-	memset(x->told, 0, sizeof x->told);
+	memset(x->peer_told, 0, sizeof x->peer_told);
 	x->starts++;
 }
 
@@ -170,10 +170,10 @@ void executor_introduce(struct executor *x, const struct executor *y)
 	bool there = y->state == EXECUTOR_UP && y->process.pool >= 0;
 	pid_t pid = there ? y->process.pid : 0;
 
-	if (x->state != EXECUTOR_UP || x->told[y->device - 1] == pid ||
+	if (x->state != EXECUTOR_UP || x->peer_told[y->device - 1] == pid ||
 	    executor_process_tell(&x->process, y->device, pid, y->process.pool) < 0)
 		return;
-	x->told[y->device - 1] = pid;
+	x->peer_told[y->device - 1] = pid;
 	for (uint32_t i = 0; i < x->house->reactors; i++)
 		atomic_store_explicit(&x->port[i].peer[y->device - 1], pid, memory_order_release);
 }
@@ -191,7 +191,7 @@ static void tell_ports(struct executor *x, uint64_t owner)
 static void change_owner(struct executor *x)
 {
 	x->owner = x->wanted;
-	x->burst = x->vain = 0;
+	x->burst = x->failed_starts = 0;
 	x->due = 0;
 	if (x->state == EXECUTOR_DOWN) {
 		if (x->lost)
@@ -250,7 +250,7 @@ bool executor_step(struct executor *x)
 	if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP || x->state == EXECUTOR_STUCK)
 		executor_look_for_end(x);
 	if (x->state == EXECUTOR_DYING && ports_are_down(x))
-		executor_bury(x);
+		executor_reap(x);
 	return x->changed;
 }
 

@@ -76,18 +76,19 @@ struct executor {
 	bool direct_said; /* it was logged that this process has no GPU-direct mode */
 	bool changed;     /* in this step: a process came or went, or more is known of it */
 	int status;
-	uint32_t burst; /* ends of processes that had not been up for long */
-	uint32_t vain;  /* ends in a row without a job finished */
+	uint32_t burst;         /* ends of processes that had not been up for long */
+	uint32_t failed_starts; /* ends in a row without a job finished */
 	uint64_t starts;
 	struct quoit_exec_hello hello;
 	uint8_t opcode[QUOIT_EXEC_MAX_OPS];
-	struct exec_port *port;     /* one per reactor */
-	bool own;                   /* a user's own: started only for that user */
-	uint64_t wanted;            /* 1 + uid of the user that wants it; 0: none */
-	uint64_t owner;             /* 1 + uid of the process's user, or the last one's */
-	bool retired;               /* its process is killed because `wanted` has changed */
-	bool disowned;              /* its process serves no session */
-	pid_t told[CONFIG_DEVICES]; /* at n - 1: the process of device n it was told of; 0: none */
+	struct exec_port *port; /* one per reactor */
+	bool own;               /* a user's own: started only for that user */
+	uint64_t wanted;        /* 1 + uid of the user that wants it; 0: none */
+	uint64_t owner;         /* 1 + uid of the process's user, or the last one's */
+	bool retired;           /* its process is killed because `wanted` has changed */
+	bool disowned;          /* its process serves no session */
+	pid_t peer_told
+		[CONFIG_DEVICES]; /* at n - 1: the process of device n it was told of; 0: none */
 };
 
 /* Initialize it, with a port for each reactor.  0 or -errno; executor_done frees it in any case. */

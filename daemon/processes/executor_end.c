@@ -44,15 +44,15 @@ static void count_end(struct executor *x, bool hopeless)
 	uint64_t now = totals_now_ns();
 
 	if (x->up_since && now - x->up_since > RARE_NS)
-		x->burst = x->vain = 0;
+		x->burst = x->failed_starts = 0;
 	x->burst++;
 	if (has_answered(x))
-		x->vain = 0;
+		x->failed_starts = 0;
 	else if (x->ended != KILL_LATE)
-		x->vain++;
+		x->failed_starts++;
 	if (hopeless)
-		x->vain = LOST_ENDS;
-	x->lost = x->vain >= LOST_ENDS;
+		x->failed_starts = LOST_ENDS;
+	x->lost = x->failed_starts >= LOST_ENDS;
 	x->due = now + (x->lost ? EXECUTOR_LOST_NS : backoff(x));
 }
 
@@ -111,7 +111,7 @@ static void omit(struct executor *x, const char *text)
 }
 
 /* Its user no longer needs it: this counts as no death, and the next start need not wait. */
-static void bury_retired(struct executor *x)
+static void reap_retired(struct executor *x)
 {
 	executor_log(x, LOG_LEVEL_INFO, "quoit-exec of uid %llu has ended",
 		     (unsigned long long)x->owner - 1);
@@ -121,7 +121,7 @@ static void bury_retired(struct executor *x)
 }
 
 /* No reactor uses the process any more, and it has ended. */
-static void bury(struct executor *x)
+static void reap(struct executor *x)
 {
 	char text[sizeof x->why];
 
@@ -132,7 +132,7 @@ static void bury(struct executor *x)
 	executor_close_ports(x);
 	executor_process_free(&x->process);
 	if (x->retired) {
-		bury_retired(x);
+		reap_retired(x);
 	} else if (!x->known) {
 		omit(x, text);
 	} else {
@@ -214,13 +214,13 @@ void executor_look_for_end(struct executor *x)
 	if (x->state == EXECUTOR_UP)
 		tell_reactors(x);
 	else
-		executor_bury(x);
+		executor_reap(x);
 }
 
-void executor_bury(struct executor *x)
+void executor_reap(struct executor *x)
 {
 	if (executor_process_has_ended(&x->process, &x->status))
-		bury(x);
+		reap(x);
 	else
 		give_up(x);
 }

@@ -25,7 +25,7 @@ void executor_start_failed(struct executor *x, int err);
 void executor_look_for_end(struct executor *x);
 
 /* The reactors have let go of its process: free it, or give it up. */
-void executor_bury(struct executor *x);
+void executor_reap(struct executor *x);
 
 /* Take a new process's hello; -errno: the process cannot be used, and the reason is kept. */
 int executor_accept_hello(struct executor *x, const struct quoit_exec_hello *hello);

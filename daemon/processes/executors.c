@@ -128,12 +128,12 @@ static void count_all(const struct executors *e)
 	totals_set(e->house.totals, QUOIT_DAEMON_DEVICES_LOST, lost_devices);
 }
 
-static void *run(void *arg)
+static void *executors_run(void *arg)
 {
 	struct executors *e = arg;
 
 	(void)pthread_setname_np(pthread_self(), "quoit-executors");
-	stick_at(STICK_EXECUTORS);
+	hang_at(HANG_EXECUTORS);
 	while (!atomic_load(&e->stop)) {
 		atomic_fetch_add_explicit(&e->looks, 1, memory_order_relaxed);
 		wait_for_news(e);
@@ -291,7 +291,7 @@ int executors_start(const struct executors_config *config, struct executors **re
 		introduce_all(e);
 		count_all(e);
 		config->changed(config->arg, e);
-		err = -pthread_create(&e->thread, NULL, run, e);
+		err = -pthread_create(&e->thread, NULL, executors_run, e);
 		e->running = !err;
 	}
 	if (err < 0) {

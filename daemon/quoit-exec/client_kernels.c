@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int make(struct brought **at)
+static int make(struct client_kernels **at)
 {
 	if (*at)
 		return 0;
@@ -18,7 +18,7 @@ static int make(struct brought **at)
 	return 0;
 }
 
-int brought_take_image(struct brought **at, const struct quoit_exec_image *m, int fd)
+int client_kernels_take_image(struct client_kernels **at, const struct quoit_exec_image *m, int fd)
 {
 	int err = m->image < QUOIT_MAX_IMAGES && m->bytes && m->bytes <= QUOIT_MAX_IMAGE_BYTES
 			  ? make(at)
@@ -36,7 +36,7 @@ int brought_take_image(struct brought **at, const struct quoit_exec_image *m, in
 	return 0;
 }
 
-int brought_take_kernel(struct brought **at, const struct quoit_exec_kernel *m)
+int client_kernels_take_kernel(struct client_kernels **at, const struct quoit_exec_kernel *m)
 {
 	int err = m->kernel < QUOIT_MAX_KERNELS && m->image < QUOIT_MAX_IMAGES &&
 				  m->desc.args <= QUOIT_MAX_KERNEL_ARGS
@@ -45,11 +45,11 @@ int brought_take_kernel(struct brought **at, const struct quoit_exec_kernel *m)
 
 	if (!err)
 		(*at)->kernel[m->kernel] =
-			(struct brought_kernel){.image = m->image, .desc = m->desc};
+			(struct client_kernel){.image = m->image, .desc = m->desc};
 	return err;
 }
 
-void brought_free(struct brought *b)
+void client_kernels_free(struct client_kernels *b)
 {
 	for (uint32_t i = 0; b && i < QUOIT_MAX_IMAGES; i++)
 		if (b->image[i].fd >= 0)

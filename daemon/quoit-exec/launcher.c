@@ -225,7 +225,7 @@ static int pass(struct launcher *l)
 	int n, err = 0;
 	bool any;
 
-	l->asked = false;
+	l->reach_requested = false;
 	n = serve_all(l);
 	if (n < 0)
 		return n;
@@ -241,7 +241,7 @@ static int pass(struct launcher *l)
 	}
 	any |= !err && reach_advance(l, &err);
 	any |= direct_advance(l);
-	return err ? err : any || l->asked;
+	return err ? err : any || l->reach_requested;
 }
 
 static uint64_t nap(const struct launcher *l)

@@ -49,8 +49,8 @@ struct direct_ring {
 };
 
 struct direct {
-	bool asked, possible; /* direct_open was called, and succeeded */
-	uint32_t resident;    /* rings that are not AWAY */
+	bool open_tried, possible; /* direct_open was called, and succeeded */
+	uint32_t resident;         /* rings that are not AWAY */
 	struct direct_ring ring[];
 };
 
@@ -74,9 +74,9 @@ static bool is_possible(struct launcher *l)
 	struct direct *d = l->direct;
 	int err;
 
-	if (d->asked || !l->driver->direct_open)
+	if (d->open_tried || !l->driver->direct_open)
 		return d->possible;
-	d->asked = true;
+	d->open_tried = true;
 	launcher_works(l, true); /* to load all kernels may take seconds */
 	err = launcher_check(l,
 			     l->driver->direct_open(l->device, l->channels->direct_requests,

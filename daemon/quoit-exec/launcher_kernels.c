@@ -11,7 +11,7 @@
 /* ---- images ---- */
 
 /* Read the whole image, which is sealed.  It is not mapped: a hole would become a page of ours. */
-static int read_image(const struct brought_image *image, char **ret)
+static int read_image(const struct client_image *image, char **ret)
 {
 	uint64_t done = 0;
 	ssize_t n = 1;
@@ -26,7 +26,7 @@ static int read_image(const struct brought_image *image, char **ret)
 	return done == image->bytes ? 0 : -EIO;
 }
 
-static int load(struct launcher *l, struct brought_image *image, char *text, size_t size)
+static int load(struct launcher *l, struct client_image *image, char *text, size_t size)
 {
 	char *bytes = NULL;
 	int err = read_image(image, &bytes);
@@ -41,9 +41,9 @@ static int load(struct launcher *l, struct brought_image *image, char *text, siz
 	return err == -EINVAL ? -ENOEXEC : err;
 }
 
-static void unload(struct launcher *l, struct brought *b, uint32_t number)
+static void unload(struct launcher *l, struct client_kernels *b, uint32_t number)
 {
-	struct brought_image *image = &b->image[number];
+	struct client_image *image = &b->image[number];
 
 	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)
 		if (b->kernel[i].image == number)
@@ -60,9 +60,9 @@ static void unload(struct launcher *l, struct brought *b, uint32_t number)
 int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
-	struct brought *b = c->slots[q->slot].brought;
+	struct client_kernels *b = c->slots[q->slot].brought;
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
-	struct brought_image *image;
+	struct client_image *image;
 
 	if (!b || q->id >= QUOIT_MAX_IMAGES || b->image[q->id].fd < 0 || b->image[q->id].module)
 		return -EPROTO;
@@ -88,9 +88,9 @@ static void say_not_found(char *text, size_t size, const char *name, int err, co
 int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
-	struct brought *b = c->slots[q->slot].brought;
+	struct client_kernels *b = c->slots[q->slot].brought;
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
-	struct brought_kernel *k;
+	struct client_kernel *k;
 	char why[sizeof c->exec->text];
 
 	if (!b || q->id >= QUOIT_MAX_KERNELS || !b->image[b->kernel[q->id].image].module)
@@ -112,7 +112,7 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 int launcher_kernels_unload(struct launcher *l, uint32_t channel,
 			    const struct quoit_exec_request *q)
 {
-	struct brought *b = l->channels->channel[channel].slots[q->slot].brought;
+	struct client_kernels *b = l->channels->channel[channel].slots[q->slot].brought;
 
 	if (q->id >= QUOIT_MAX_IMAGES)
 		return -EPROTO;
@@ -164,8 +164,8 @@ static const void *find_argument(const struct quoit_kernel_arg *a, const struct 
 
 int launcher_kernels_launch(struct launcher *l, const struct flight *f)
 {
-	struct brought *b = flight_memory(l, f)->brought;
-	struct brought_kernel *k = b ? &b->kernel[f->q.arg] : NULL;
+	struct client_kernels *b = flight_memory(l, f)->brought;
+	struct client_kernel *k = b ? &b->kernel[f->q.arg] : NULL;
 	struct quoit_device_launch launch = {.verdict = &l->shared->flight[f - l->flight].verdict};
 	uint64_t address[QUOIT_MAX_TENSORS_PER_JOB];
 	int err;

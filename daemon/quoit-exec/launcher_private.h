@@ -84,14 +84,14 @@ struct flight {
 	/* Flights that it follows: `named` ones by quoitd, then those that clear its buffers. */
 	struct flight_name after[QUOIT_EXEC_AFTER + QUOIT_MAX_TENSORS_PER_JOB];
 	uint32_t named, afters;
-	uint32_t next;            /* in the queue of held or staged flights, or of its stream */
-	uint8_t stream;           /* from STEP_ORDER on */
-	uint8_t step;             /* enum step: what is to be done next */
-	uint64_t issued;          /* TSC */
-	uint64_t range;           /* the driver's range, from stream to answer, if profiled */
-	uint64_t number;          /* of its stream, when it is done */
-	uint64_t behind[STREAMS]; /* of each stream, before it can begin */
-	int32_t res;              /* -errno: it could not run */
+	uint32_t next;   /* in the queue of held or staged flights, or of its stream */
+	uint8_t stream;  /* from STEP_ORDER on */
+	uint8_t step;    /* enum step: what is to be done next */
+	uint64_t issued; /* TSC */
+	uint64_t range;  /* the driver's range, from stream to answer, if profiled */
+	uint64_t number; /* of its stream, when it is done */
+	uint64_t after_marks[STREAMS]; /* of each stream, before it can begin */
+	int32_t res;                   /* -errno: it could not run */
 	uint8_t field;
 	uint64_t value[2];
 	uint64_t sent; /* bytes of a transfer that are in its stream */
@@ -156,18 +156,18 @@ struct holding {
 	uint32_t user;             /* its user */
 	uint32_t next;             /* the next holding in that user's turns */
 	bool has_turn;             /* it is in a queue of that user's turns */
-	bool went;                 /* a flight of it was put into a stream in this pass */
+	bool progressed;           /* a flight of it was put into a stream in this pass */
 };
 
 /* A user's holdings that have flights held, linked by next, and the stream time it has used. */
 struct claim {
 	struct ledger_page page;
-	int64_t usual;      /* ticks that one flight has taken of a stream, of late */
-	struct queue turns; /* holdings that may still start a flight in this pass */
-	struct queue stuck; /* holdings that may not, and come first in the next one */
-	struct queue went;  /* holdings that started one, and come after those */
-	bool waits;         /* it is among the users with turns */
-	uint32_t next;      /* the next one of them */
+	int64_t usual;           /* ticks that one flight has taken of a stream, of late */
+	struct queue turns;      /* holdings that may still start a flight in this pass */
+	struct queue stuck;      /* holdings that may not, and come first in the next one */
+	struct queue progressed; /* holdings that started one, and come after those */
+	bool waits;              /* it is among the users with turns */
+	uint32_t next;           /* the next one of them */
 };
 
 /*
@@ -223,7 +223,7 @@ struct launcher {
 	_Atomic uint64_t clock; /* the time used by the last user chosen (fair/ledger.h) */
 	struct claim claim[QUOIT_EXEC_USERS];
 	struct queue cancelled; /* flights that will not run and wait for those they name */
-	bool asked;             /* in this pass the driver was asked for a stretch */
+	bool reach_requested;   /* in this pass the driver was asked for a stretch */
 	struct queue leaving;   /* holdings whose stretches are being given back */
 	uint32_t calls;         /* of launcher_works, modulo QUOIT_EXEC_CALLS */
 	struct stream stream[STREAMS];

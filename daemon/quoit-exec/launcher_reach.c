@@ -37,7 +37,7 @@ static uint8_t ask(struct launcher *l, struct flight *f, uint32_t region, uint64
 	uint64_t bytes = stretch_bytes(m, region, i);
 	int err;
 
-	l->asked = true;
+	l->reach_requested = true;
 	launcher_works(l, true);
 	direct_park(l);
 	err = launcher_check(
@@ -68,7 +68,7 @@ int reach_transfer(struct launcher *l, struct flight *f, const struct transfer *
 		return 0;
 	for (uint64_t i = t->offset / REACH_BYTES; i <= (t->offset + t->bytes - 1) / REACH_BYTES;
 	     i++) {
-		if ((*reach)[i] == REACH_UNKNOWN && l->asked)
+		if ((*reach)[i] == REACH_UNKNOWN && l->reach_requested)
 			return -EAGAIN;
 		if ((*reach)[i] == REACH_UNKNOWN)
 			(*reach)[i] = ask(l, f, t->region, i);

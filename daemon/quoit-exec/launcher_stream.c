@@ -197,7 +197,7 @@ int stream_order(struct launcher *l, struct flight *f)
 		if (!err)
 			own->seen[g->stream] = other->number;
 	}
-	memcpy(f->behind, own->seen, sizeof f->behind);
+	memcpy(f->after_marks, own->seen, sizeof f->after_marks);
 	return launcher_check(l, err);
 }
 
@@ -234,7 +234,7 @@ bool stream_has_passed(struct launcher *l, uint32_t stream, uint64_t number)
 static bool has_begun(struct launcher *l, const struct flight *f)
 {
 	for (uint32_t i = 0; i < STREAMS; i++)
-		if (!stream_has_passed(l, i, f->behind[i]))
+		if (!stream_has_passed(l, i, f->after_marks[i]))
 			return false;
 	return true;
 }

@@ -47,7 +47,8 @@ void turns_open(struct launcher *l)
 {
 	l->turns.head = l->cancelled.head = NOBODY;
 	for (uint32_t i = 0; i < QUOIT_EXEC_USERS; i++)
-		l->claim[i].turns.head = l->claim[i].stuck.head = l->claim[i].went.head = NOBODY;
+		l->claim[i].turns.head = l->claim[i].stuck.head = l->claim[i].progressed.head =
+			NOBODY;
 	for (uint32_t i = 0; i < l->channels->count * QUOIT_EXEC_SLOTS; i++)
 		l->holding[i].held.head = l->holding[i].passed.head = NOBODY;
 }
@@ -131,13 +132,13 @@ static bool give_turn(struct launcher *l, struct claim *c)
 	struct holding *h = &l->holding[holding];
 
 	if (let_one_go(l, h)) {
-		h->went = true;
+		h->progressed = true;
 		append_turn(l, &c->turns, holding);
 		return true;
 	}
 	if (put_back(h))
-		append_turn(l, h->went ? &c->went : &c->stuck, holding);
-	h->went = false;
+		append_turn(l, h->progressed ? &c->progressed : &c->stuck, holding);
+	h->progressed = false;
 	return false;
 }
 
@@ -153,8 +154,8 @@ static void end_pass(struct launcher *l)
 		next = c->next;
 		c->turns = c->stuck;
 		c->stuck.head = NOBODY;
-		while (c->went.head != NOBODY)
-			append_turn(l, &c->turns, pop_turn(l, &c->went));
+		while (c->progressed.head != NOBODY)
+			append_turn(l, &c->turns, pop_turn(l, &c->progressed));
 		c->waits = false;
 		if (c->turns.head != NOBODY)
 			append_claim(l, i);

@@ -50,7 +50,7 @@ static void hear(const struct ring *ring, struct bell_outcome *o)
 		o->heard += n > 0;
 		o->descriptors |= fds.count > 0;
 		for (unsigned k = 0; k < fds.count; k++)
-			errands_close(ring->session->errands, fds.fd[k]);
+			blocking_close(ring->session->blocking, fds.fd[k]);
 	}
 	o->ended = n == 0;
 }
@@ -233,7 +233,7 @@ static void wait_for_news(struct bells *b, const struct user *next)
 	quoit_ring_awake(&b->need_wake);
 }
 
-static void *run(void *arg)
+static void *bells_run(void *arg)
 {
 	struct bells *b = arg;
 
@@ -253,7 +253,7 @@ static void *run(void *arg)
 
 static int start_thread(struct bells *b, const cpu_set_t *cpus)
 {
-	int err = -pthread_create(&b->thread, NULL, run, b);
+	int err = -pthread_create(&b->thread, NULL, bells_run, b);
 
 	if (err < 0)
 		return err;

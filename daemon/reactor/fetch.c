@@ -54,7 +54,7 @@ static void forget_cancel(struct ring *ring, uint32_t sq_index)
 /* Run it here if fast_elementwise.c can. */
 static bool run_small(struct session *s, const struct quoit_sqe *sqe, uint64_t *cost)
 {
-	if (!(sqe->flags & QUOIT_SQE_QUIET) || !small_run(s, sqe, cost))
+	if (!(sqe->flags & QUOIT_SQE_QUIET) || !fast_elementwise_run(s, sqe, cost))
 		return false;
 	s->jobs_done++;
 	s->jobs_inline++;
@@ -235,7 +235,7 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
  */
 static inline bool is_unwatched(const struct ring *ring)
 {
-	return !(ring->cancels || ring->stamps || ring->dirty || ring->mute) &&
+	return !(ring->cancels || ring->stamps || ring->dirty || ring->no_completions) &&
 	       !ring->session->memory.tidying &&
 	       !quoit_sample_precedes(ring->samples.sq, ring->sq.next + 1) &&
 	       !quoit_sample_precedes(ring->samples.watch, ring->cq.next + 1) &&
@@ -268,7 +268,7 @@ static inline __attribute__((always_inline)) bool fetch_alone(struct reactor *r,
 	s->jobs_done++;
 	s->jobs_fetched++;
 	r->count[QUOIT_REACTOR_JOBS]++;
-	r->alone = true;
+	r->single_answered = true;
 	ring->sq_most += !ring->sq_most;
 	ring->stalled = false;
 	ring->last_work = r->now;
@@ -310,10 +310,10 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	ring->stalled = !ready; /* a ring without credits is stalled */
 	/* The pass may have begun before they came in; stamps and traces would show it. */
 	ring->fetched = ring->stamps || record_has_room(s) ? tsc_after_loads() : r->now;
-	outer = guard_enter(s);
+	outer = sigbus_guard_enter(s);
 	index = fetch_burst(ring, ring->sq.next, ring->sq.next + ready);
 	taken = index - ring->sq.next;
-	guard_leave(outer);
+	sigbus_guard_leave(outer);
 	if (!taken)
 		return false;
 	probe_fetch(ring, taken);

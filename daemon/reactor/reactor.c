@@ -33,15 +33,15 @@
 /* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)
 {
-	if (!s->told)
+	if (!s->counters_current)
 		return;
-	s->told = false;
-	LINKS_ADD(&r->untold, s, untold);
+	s->counters_current = false;
+	LINKS_ADD(&r->stale, s, stale);
 }
 
 void reactor_attend(struct reactor *r, struct session *s)
 {
-	turns_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
+	run_queue_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	note_change(r, s);
 	if (__builtin_expect(s->leaving, 0))
 		reactor_look(r, s);
@@ -144,9 +144,9 @@ bool reactor_turn_is_over(struct reactor *r, const struct tenant *t)
 /* Start a pass at the end of the last one: reading the clock takes as long as many a job. */
 static void begin_pass(struct reactor *r)
 {
-	r->now = r->charged = r->passed ? r->passed : tsc_now();
-	r->passed = 0;
-	r->alone = false;
+	r->now = r->charged = r->last_pass_end ? r->last_pass_end : tsc_now();
+	r->last_pass_end = 0;
+	r->single_answered = false;
 	r->payer = NULL;
 	tenancy_begin(&r->tenancy);
 }
@@ -158,7 +158,7 @@ static void end_pass(struct reactor *r)
 	r->count[QUOIT_REACTOR_WORK_TICKS] += now - r->now;
 	depth_blink(&r->open, r->now, now);
 	settle(r, now);
-	r->passed = now;
+	r->last_pass_end = now;
 }
 
 /* Run one stage of a pass for all users that may have something to do; true: something was done. */
@@ -220,7 +220,7 @@ static void finish_work(struct reactor *r, struct work *work)
 	s->tile_ticks += ticks;
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
 	s->published--;
-	if (!res && guard_has_hit(s))
+	if (!res && sigbus_guard_has_hit(s))
 		res = -EFAULT;
 	if (!res)
 		res = cpu_result(work, &job->error);
@@ -244,11 +244,11 @@ static bool collect(struct reactor *r)
 		finish_work(r, work);
 		any = true;
 	}
-	while (r->asked && (m = memory_next_answer(r->memory)) != NULL) {
+	while (r->requests_open && (m = memory_next_answer(r->memory)) != NULL) {
 		reactor_charge(r, m->session);
 		reactor_unstall_all(r, m->session);
-		r->asked--;
-		reactor_tenant(r, m->session)->asked--;
+		r->requests_open--;
+		reactor_tenant(r, m->session)->requests_open--;
 		memory_answer(m->session, m, sched_push);
 		memory_answer_done(r->memory);
 		any = true;
@@ -281,13 +281,13 @@ bool reactor_pass(struct reactor *r)
 	return work;
 }
 
-static void *run(void *arg)
+static void *reactor_run(void *arg)
 {
 	struct reactor *r = arg;
 
 	reactor_settle(r);
 	sem_post(r->settled);
-	guard_rings(r->rings, &r->ring_count);
+	sigbus_guard_rings(r->rings, &r->ring_count);
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED))
 		reactor_idle(r, reactor_pass(r));
 	return NULL;
@@ -302,7 +302,7 @@ int reactor_start(struct reactor *r)
 		return err;
 	(void)sem_init(&settled, 0, 0);
 	r->settled = &settled;
-	err = -pthread_create(&r->thread, NULL, run, r);
+	err = -pthread_create(&r->thread, NULL, reactor_run, r);
 	while (!err && sem_wait(&settled) < 0)
 		; /* a signal interrupted the wait */
 	(void)sem_destroy(&settled);

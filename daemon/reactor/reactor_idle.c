@@ -106,7 +106,7 @@ void reactor_wake(struct reactor *r)
 static void attend_hit(struct reactor *r)
 {
 	for_each_session (s, r->sessions, at_reactor)
-		if (guard_has_hit(s) && !s->stopped)
+		if (sigbus_guard_has_hit(s) && !s->stopped)
 			reactor_attend(r, s);
 }
 
@@ -233,11 +233,11 @@ static void chores(struct reactor *r)
 	r->next_chores = ended + pause;
 	/*
 	 * Chores are charged to no session, and no pass starts earlier than what was found here.
-	 * After a pass without work, r->passed stays 0: the reactor may sleep, and the next pass
+	 * After a pass without work, r->last_pass_end stays 0: the reactor may sleep, and the next pass
 	 * reads the clock.
 	 */
-	if (r->passed)
-		r->passed = ended;
+	if (r->last_pass_end)
+		r->last_pass_end = ended;
 }
 
 static void send_backlog(struct reactor *r)
@@ -258,7 +258,7 @@ static void share_core(struct reactor *r)
 		return;
 	nanosleep(&nap, NULL);
 	r->awake_since = tsc_now();
-	r->passed = 0;
+	r->last_pass_end = 0;
 }
 
 /*
@@ -307,7 +307,7 @@ void reactor_idle(struct reactor *r, bool work)
 {
 	uint64_t gap = r->now - r->last_pass;
 
-	if (work && r->told)
+	if (work && r->counters_current)
 		reactor_stats_begin(r);
 	if (r->now >= r->next_chores)
 		chores(r);
@@ -318,7 +318,7 @@ void reactor_idle(struct reactor *r, bool work)
 	if (work) {
 		r->last_work = r->now;
 		share_core(r);
-		if (r->alone && r->polled_count == 1)
+		if (r->single_answered && r->polled_count == 1)
 			look_closely(r, CLOSE_WAITS_FIRST);
 		return;
 	}
@@ -332,11 +332,12 @@ bool reactor_send_memory(struct reactor *r, const struct memory_message *m)
 {
 	struct tenant *t = &m->session->user->tenant[r->index];
 
-	if (!places_admit(MEMORY_OPEN, MEMORY_OPEN - r->asked, t->asked, m->session->requests))
+	if (!slot_quota_admits(MEMORY_OPEN, MEMORY_OPEN - r->requests_open, t->requests_open,
+			       m->session->requests))
 		return false;
 	if (r->backlog_count || !memory_send(r->memory, m))
 		r->backlog[(r->backlog_head + r->backlog_count++) % MEMORY_OPEN] = *m;
-	r->asked++;
-	t->asked++;
+	r->requests_open++;
+	t->requests_open++;
 	return true;
 }

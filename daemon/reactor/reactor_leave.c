@@ -88,7 +88,7 @@ void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uin
 	s->ending = type;
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i])
-			s->rings[i]->mute = true;
+			s->rings[i]->no_completions = true;
 	if (type == MAIL_DEAD || flags & QUOIT_CLOSE_CANCEL) {
 		s->stopped = true; /* nothing more is fetched */
 		s->dead = type == MAIL_DEAD;
@@ -106,7 +106,7 @@ void reactor_close_ring(struct reactor *r, struct session *s, uint32_t index)
 		reactor_answer(r, MAIL_RING_CLOSE, s, NULL, -EINVAL);
 		return;
 	}
-	ring->closing = ring->mute = true;
+	ring->closing = ring->no_completions = true;
 	leave_soon(r, s);
 	reactor_unstall(r, ring);
 }
@@ -198,7 +198,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
 {
 	for (enum turn i = 0; i < TURNS; i++)
-		turns_remove(&t->turns[i], i, s);
+		run_queue_remove(&t->turns[i], i, s);
 	if (!--t->session_count) {
 		tenancy_remove(&r->tenancy, t);
 		reactor_bells_leave(r, t);
@@ -218,7 +218,7 @@ static void remove_session(struct reactor *r, struct session *s)
 {
 	leave_place(r, s);
 	LINKS_REMOVE(s, at_reactor);
-	LINKS_REMOVE(s, untold);
+	LINKS_REMOVE(s, stale);
 	LINKS_REMOVE(s, recorded);
 	LINKS_REMOVE(s, with_deadlines);
 	r->session_count--;

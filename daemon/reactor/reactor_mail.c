@@ -31,7 +31,7 @@ void reactor_kill(struct reactor *r, struct session *s, uint32_t reason)
 
 	if (s->stopped)
 		return;
-	if (guard_has_hit(s)) /* we may have read something else than the client wrote */
+	if (sigbus_guard_has_hit(s)) /* we may have read something else than the client wrote */
 		m.a = QUOIT_DAEMON_KILL_MEM_VANISHED;
 	s->stopped = true;
 	mailbox_send(r->outbox, &m);
@@ -43,7 +43,7 @@ static void add_session(struct reactor *r, struct session *s)
 {
 	struct tenant *t = reactor_tenant(r, s);
 
-	stick_at(STICK_REACTOR);
+	hang_at(HANG_REACTOR);
 	reactor_take_in(r, s);
 	if (s->trace)
 		LINKS_ADD(&r->recorded, s, recorded);
@@ -51,7 +51,7 @@ static void add_session(struct reactor *r, struct session *s)
 		tenancy_add(&r->tenancy, t);
 		reactor_bells_meet(r, t);
 	}
-	s->told = true;
+	s->counters_current = true;
 	reactor_attend(r, s);
 	memory_pinned_fill(s);
 }

@@ -18,7 +18,7 @@ static void publish_session(struct reactor *r, struct session *s, bool all)
 {
 	exec_count_time(r, s);
 	session_stats_publish(s, r->now, worker_ticks(r->port, s), all);
-	s->told = true;
+	s->counters_current = true;
 }
 
 /*
@@ -30,10 +30,10 @@ void reactor_stats_sessions(struct reactor *r, bool all)
 	if (all)
 		for_each_session (s, r->sessions, at_reactor)
 			publish_session(r, s, true);
-	while (r->untold) {
-		struct session *s = r->untold;
+	while (r->stale) {
+		struct session *s = r->stale;
 
-		LINKS_REMOVE(s, untold);
+		LINKS_REMOVE(s, stale);
 		if (!all)
 			publish_session(r, s, false);
 	}
@@ -69,11 +69,11 @@ static bool publish_cores(struct reactor *r)
 
 static void publish_summary(struct reactor *r)
 {
-	if (!r->summary)
+	if (!r->histograms_kept)
 		return;
 	for_each_session (s, r->sessions, at_reactor)
 		legs_hand_over(s);
-	r->count[QUOIT_REACTOR_BYTES] = summary_tell(r->summary);
+	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->histograms_kept);
 }
 
 void reactor_stats_totals(struct reactor *r)
@@ -91,7 +91,7 @@ void reactor_stats_totals(struct reactor *r)
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
-	r->told = !r->cores || !publish_cores(r);
+	r->counters_current = !r->cores || !publish_cores(r);
 }
 
 bool reactor_stats_are_due(const struct reactor *r)
@@ -110,7 +110,7 @@ bool reactor_computes(const struct reactor *r)
 
 uint64_t reactor_stats_timeout(const struct reactor *r)
 {
-	if (r->told && !reactor_computes(r))
+	if (r->counters_current && !reactor_computes(r))
 		return UINT64_MAX;
 	return reactor_stats_are_due(r) ? STATS_NS : STATS_NS - tsc_to_ns(r->now - r->last_stats);
 }
@@ -123,7 +123,7 @@ void reactor_stats_begin(struct reactor *r)
 {
 	uint64_t begun = r->now - r->now % tsc_from_ns(STATS_NS);
 
-	r->told = false;
+	r->counters_current = false;
 	if (begun > r->last_stats)
 		r->last_stats = begun;
 }

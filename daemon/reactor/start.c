@@ -178,7 +178,7 @@ static bool start_session(struct reactor *r, struct session *s)
 		any |= exec_send(r, s);
 	if (s->bridge.fd >= 0)
 		any |= bridge_advance(r, s);
-	if (guard_has_hit(s) && !s->stopped)
+	if (sigbus_guard_has_hit(s) && !s->stopped)
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	return any;
 }
@@ -193,43 +193,43 @@ static bool is_busy(const struct session *s)
 /* If there are fewer places than sessions, the next turn begins after the last session served. */
 static bool start_sessions(struct reactor *r, struct tenant *t)
 {
-	struct turns *turns = &t->turns[TURN_START];
+	struct run_queue *turns = &t->turns[TURN_START];
 	struct session *last = NULL;
 	bool any = false, one, over = false;
 
 	for (uint32_t n = turns->count; n && !over; n--) {
-		struct session *s = turns_take(turns, TURN_START);
+		struct session *s = run_queue_take(turns, TURN_START);
 
 		reactor_meet_deadlines(r, s);
 		one = start_session(r, s);
 		any |= one;
 		if (is_busy(s))
-			turns_add(turns, TURN_START, s);
+			run_queue_add(turns, TURN_START, s);
 		if (s->ready_long)
-			turns_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, s);
+			run_queue_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, s);
 		if (one && s->has_turn[TURN_START])
 			last = s;
 		over = one && n > 1 && reactor_turn_is_over(r, t);
 	}
 	if (last)
-		turns_rotate(turns, TURN_START, last);
+		run_queue_rotate(turns, TURN_START, last);
 	return any;
 }
 
 /* Start a long job of each session, round and round, while there is room for them. */
 static bool publish_turns(struct reactor *r, struct tenant *t)
 {
-	struct turns *turns = &t->turns[TURN_PUBLISH];
+	struct run_queue *turns = &t->turns[TURN_PUBLISH];
 	bool any = false, room = true;
-	uint32_t vain = 0; /* sessions in a row for which there was no room */
+	uint32_t without_room = 0; /* sessions in a row for which there was no room */
 
-	while (room && vain < turns->count) {
-		struct session *s = turns_take(turns, TURN_PUBLISH);
+	while (room && without_room < turns->count) {
+		struct session *s = run_queue_take(turns, TURN_PUBLISH);
 		bool one = start_long(r, s);
 
 		if (s->ready_long)
-			turns_add(turns, TURN_PUBLISH, s);
-		vain = one ? 0 : vain + 1;
+			run_queue_add(turns, TURN_PUBLISH, s);
+		without_room = one ? 0 : without_room + 1;
 		room = one || s->published || s->memory.tidying;
 		any |= one;
 	}

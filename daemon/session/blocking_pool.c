@@ -11,15 +11,15 @@
 #include "files.h"
 #include "base/dear.h"
 
-/* Idle threads that are kept, so that single errands start no thread. */
+/* Idle threads that are kept, so that single blocking calls start no thread. */
 #define IDLE_MOST 2u
 
-struct errand_pool {
+struct blocking_pool {
 	pthread_mutex_t lock;
-	pthread_cond_t news;     /* an errand has come, or the end */
-	pthread_cond_t gone;     /* a thread has ended */
-	struct errands *queue;   /* with errands, none under way; oldest first */
-	struct errands *running; /* with one under way */
+	pthread_cond_t news;      /* a blocking call has come, or the end */
+	pthread_cond_t gone;      /* a thread has ended */
+	struct blocking *queue;   /* with blocking, none under way; oldest first */
+	struct blocking *running; /* with one under way */
 	unsigned threads, idle;
 	bool stop;
 	struct file_systems writable;
@@ -28,7 +28,7 @@ struct errand_pool {
 
 /* ---- lists ---- */
 
-static void append(struct errands **list, struct errands *e)
+static void append(struct blocking **list, struct blocking *e)
 {
 	while (*list)
 		list = &(*list)->next;
@@ -36,40 +36,40 @@ static void append(struct errands **list, struct errands *e)
 	*list = e;
 }
 
-static void remove_from(struct errands **list, struct errands *e)
+static void remove_from(struct blocking **list, struct blocking *e)
 {
 	while (*list != e)
 		list = &(*list)->next;
 	*list = e->next;
 }
 
-static bool has_work(const struct errands *e)
+static bool has_work(const struct blocking *e)
 {
 	return e->task || e->memory_count || e->count || e->check >= 0 || e->hang_up >= 0;
 }
 
-static unsigned running_of(const struct errand_pool *p, uid_t uid)
+static unsigned running_of(const struct blocking_pool *p, uid_t uid)
 {
 	unsigned n = 0;
 
-	for (const struct errands *e = p->running; e; e = e->next)
+	for (const struct blocking *e = p->running; e; e = e->next)
 		n += e->uid == uid;
 	return n;
 }
 
-/* The next connection with an errand to run; NULL: none, or only of users at their limit. */
-static struct errands *next_ready(const struct errand_pool *p)
+/* The next connection with a blocking call to run; NULL: none, or only of users at their limit. */
+static struct blocking *next_ready(const struct blocking_pool *p)
 {
-	struct errands *e = p->queue;
+	struct blocking *e = p->queue;
 
-	while (e && running_of(p, e->uid) >= ERRANDS_USER)
+	while (e && running_of(p, e->uid) >= BLOCKING_USER)
 		e = e->next;
 	return e;
 }
 
 /* ---- the threads ---- */
 
-static void wake_control(struct errand_pool *p)
+static void wake_control(struct blocking_pool *p)
 {
 	uint64_t one = 1;
 	ssize_t n = write(p->eventfd, &one, sizeof one);
@@ -77,9 +77,9 @@ static void wake_control(struct errand_pool *p)
 	(void)n;
 }
 
-/* Each of these runs one errand, and unlocks the pool meanwhile. */
+/* Each of these runs one blocking call, and unlocks the pool meanwhile. */
 
-static void run_task(struct errand_pool *p, struct errands *e)
+static void run_task(struct blocking_pool *p, struct blocking *e)
 {
 	void (*task)(void *) = e->task;
 
@@ -90,7 +90,7 @@ static void run_task(struct errand_pool *p, struct errands *e)
 	__atomic_store_n(&e->ran, true, __ATOMIC_RELAXED);
 }
 
-static void drop_memory(struct errand_pool *p, struct errands *e)
+static void drop_memory(struct blocking_pool *p, struct blocking *e)
 {
 	struct shared m = e->memory[0];
 
@@ -102,18 +102,18 @@ static void drop_memory(struct errand_pool *p, struct errands *e)
 	pthread_mutex_lock(&p->lock);
 }
 
-static void close_one(struct errand_pool *p, struct errands *e)
+static void close_one(struct blocking_pool *p, struct blocking *e)
 {
 	int fd = e->close[--e->count];
 
-	if (e->count == ERRANDS_BEHIND) /* a caller waits for this, and not for the rest */
+	if (e->count == BLOCKING_BEHIND) /* a caller waits for this, and not for the rest */
 		wake_control(p);
 	pthread_mutex_unlock(&p->lock);
 	close(fd);
 	pthread_mutex_lock(&p->lock);
 }
 
-static void check_one(struct errand_pool *p, struct errands *e)
+static void check_one(struct blocking_pool *p, struct blocking *e)
 {
 	struct files_kind kind = {0};
 	int fd = e->check, result;
@@ -128,7 +128,7 @@ static void check_one(struct errand_pool *p, struct errands *e)
 	e->check_kind = kind;
 }
 
-static void hang_up_one(struct errand_pool *p, struct errands *e)
+static void hang_up_one(struct blocking_pool *p, struct blocking *e)
 {
 	int fd = e->hang_up;
 
@@ -143,7 +143,7 @@ static void hang_up_one(struct errand_pool *p, struct errands *e)
  * Memory dropped before the task goes first; the task may use what was dropped since.  Then comes
  * what makes room, then the rest.
  */
-static void run_one(struct errand_pool *p, struct errands *e)
+static void run_one(struct blocking_pool *p, struct blocking *e)
 {
 	if (e->task && !e->before_task)
 		run_task(p, e);
@@ -157,9 +157,9 @@ static void run_one(struct errand_pool *p, struct errands *e)
 		hang_up_one(p, e);
 }
 
-static void *run(void *arg);
+static void *blocking_pool_run(void *arg);
 
-static int start_thread(struct errand_pool *p)
+static int start_thread(struct blocking_pool *p)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -168,7 +168,7 @@ static int start_thread(struct errand_pool *p)
 	if (err < 0)
 		return err;
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = -pthread_create(&thread, &attr, run, p);
+	err = -pthread_create(&thread, &attr, blocking_pool_run, p);
 	pthread_attr_destroy(&attr);
 	if (err < 0)
 		return err;
@@ -177,13 +177,14 @@ static int start_thread(struct errand_pool *p)
 	return 0;
 }
 
-static void take(struct errand_pool *p, struct errands *e)
+static void take(struct blocking_pool *p, struct blocking *e)
 {
 	remove_from(&p->queue, e);
 	append(&p->running, e);
 	p->idle--;
 	if (!p->idle)
-		(void)start_thread(p); /* without another thread, other errands wait for this one */
+		(void)start_thread(
+			p); /* without another thread, other blocking calls wait for this one */
 	run_one(p, e);
 	p->idle++;
 	remove_from(&p->running, e);
@@ -193,14 +194,14 @@ static void take(struct errand_pool *p, struct errands *e)
 	wake_control(p);
 }
 
-static void *run(void *arg)
+static void *blocking_pool_run(void *arg)
 {
-	struct errand_pool *p = arg;
+	struct blocking_pool *p = arg;
 
-	(void)pthread_setname_np(pthread_self(), "quoit-errands");
+	(void)pthread_setname_np(pthread_self(), "quoit-blocking");
 	pthread_mutex_lock(&p->lock);
 	while (!p->stop) {
-		struct errands *e = next_ready(p);
+		struct blocking *e = next_ready(p);
 
 		if (e)
 			take(p, e);
@@ -216,9 +217,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int errand_pool_new(int eventfd, const struct file_systems *writable, struct errand_pool **ret)
+int blocking_pool_new(int eventfd, const struct file_systems *writable, struct blocking_pool **ret)
 {
-	struct errand_pool *p = calloc(1, sizeof *p);
+	struct blocking_pool *p = calloc(1, sizeof *p);
 	int err = 0;
 
 	*ret = NULL;
@@ -234,14 +235,14 @@ int errand_pool_new(int eventfd, const struct file_systems *writable, struct err
 		err = start_thread(p);
 	pthread_mutex_unlock(&p->lock);
 	if (err < 0) {
-		errand_pool_free(p);
+		blocking_pool_free(p);
 		return err;
 	}
 	*ret = p;
 	return 0;
 }
 
-void errand_pool_free(struct errand_pool *p)
+void blocking_pool_free(struct blocking_pool *p)
 {
 	bool hangs;
 
@@ -262,15 +263,15 @@ void errand_pool_free(struct errand_pool *p)
 	free(p);
 }
 
-/* ---- a connection's errands ---- */
+/* ---- a connection's blocking calls ---- */
 
-void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear)
+void blocking_init(struct blocking *e, struct blocking_pool *p, uid_t uid, struct dear_users *dear)
 {
-	*e = (struct errands){.pool = p, .uid = uid, .dear = dear, .check = -1, .hang_up = -1};
+	*e = (struct blocking){.pool = p, .uid = uid, .dear = dear, .check = -1, .hang_up = -1};
 }
 
 /* Queue a connection that has something to do; with the lock. */
-static void enqueue(struct errands *e)
+static void enqueue(struct blocking *e)
 {
 	if (e->queued)
 		return;
@@ -281,31 +282,31 @@ static void enqueue(struct errands *e)
 	pthread_cond_signal(&e->pool->news);
 }
 
-void errands_close(struct errands *e, int fd)
+void blocking_close(struct blocking *e, int fd)
 {
 	if (!e) {
 		close(fd);
 		return;
 	}
 	pthread_mutex_lock(&e->pool->lock);
-	if (e->count < ERRANDS_MOST) /* more is a bug: losing a descriptor harms least */
+	if (e->count < BLOCKING_MOST) /* more is a bug: losing a descriptor harms least */
 		e->close[e->count++] = fd;
 	enqueue(e);
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_are_behind(struct errands *e)
+bool blocking_are_behind(struct blocking *e)
 {
 	bool behind;
 
 	pthread_mutex_lock(&e->pool->lock);
-	behind = e->count > ERRANDS_BEHIND;
+	behind = e->count > BLOCKING_BEHIND;
 	pthread_mutex_unlock(&e->pool->lock);
 	return behind;
 }
 
 /* Close the socket here, if that is cheap for this user and the socket is empty. */
-static bool hang_up_now(struct errands *e, int socket)
+static bool hang_up_now(struct blocking *e, int socket)
 {
 	struct dear_user *user = e && e->dear ? dear_note(e->dear, e->uid) : NULL;
 	uint64_t now = tsc_now(), begun;
@@ -320,13 +321,13 @@ static bool hang_up_now(struct errands *e, int socket)
 	return done;
 }
 
-void errands_hang_up_ring(struct errands *e, int socket)
+void blocking_hang_up_ring(struct blocking *e, int socket)
 {
 	if (!hang_up_now(e, socket))
-		errands_close(e, socket);
+		blocking_close(e, socket);
 }
 
-void errands_hang_up(struct errands *e, int socket)
+void blocking_hang_up(struct blocking *e, int socket)
 {
 	if (hang_up_now(e, socket))
 		return;
@@ -336,7 +337,7 @@ void errands_hang_up(struct errands *e, int socket)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-void errands_check(struct errands *e, int fd)
+void blocking_check(struct blocking *e, int fd)
 {
 	pthread_mutex_lock(&e->pool->lock);
 	e->check = fd;
@@ -344,7 +345,7 @@ void errands_check(struct errands *e, int fd)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind)
+bool blocking_checked(struct blocking *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind)
 {
 	if (!__atomic_load_n(&e->checked, __ATOMIC_RELAXED)) /* mostly: without the lock */
 		return false;
@@ -357,7 +358,7 @@ bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct fil
 	return true;
 }
 
-void errands_run(struct errands *e, void (*task)(void *), void *of)
+void blocking_run(struct blocking *e, void (*task)(void *), void *of)
 {
 	pthread_mutex_lock(&e->pool->lock);
 	e->task = task;
@@ -367,7 +368,7 @@ void errands_run(struct errands *e, void (*task)(void *), void *of)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_ran(struct errands *e)
+bool blocking_ran(struct blocking *e)
 {
 	if (!__atomic_load_n(&e->ran, __ATOMIC_RELAXED))
 		return false;
@@ -377,7 +378,7 @@ bool errands_ran(struct errands *e)
 	return true;
 }
 
-void errands_drop(struct errands *e, struct shared *m)
+void blocking_drop(struct blocking *e, struct shared *m)
 {
 	struct shared memory = *m;
 
@@ -389,13 +390,13 @@ void errands_drop(struct errands *e, struct shared *m)
 		return;
 	}
 	pthread_mutex_lock(&e->pool->lock);
-	if (e->memory_count < ERRANDS_MEMORY) /* more is a bug, as above */
+	if (e->memory_count < BLOCKING_MEMORY) /* more is a bug, as above */
 		e->memory[e->memory_count++] = memory;
 	enqueue(e);
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool errands_idle(struct errands *e)
+bool blocking_idle(struct blocking *e)
 {
 	bool idle;
 

@@ -6,17 +6,17 @@
  * the client's choice: the server of its file system (FUSE), or the peer of a lingering TCP
  * socket.  That may take for ever, so no thread that serves others does it.
  *
- * A connection's errands run one at a time, and those of a user's connections ERRANDS_USER at a
- * time.  An errand that hangs holds up only its own connection, which stays in its user's count of
- * connections until the errand is done.
+ * A connection's blocking calls run one at a time, and those of a user's connections BLOCKING_USER at a
+ * time.  A blocking call that hangs holds up only its own connection, which stays in its user's count of
+ * connections until the blocking call is done.
  *
- * Long work on a client's memory is an errand, too: to map it, to check that all of it is there, to
+ * Long work on a client's memory is a blocking call, too: to map it, to check that all of it is there, to
  * give it back.
  *
  * A thread that hangs up on a client goes through all that waits at the client's end
- * (base/dear.h).  Where that is dear, it is an errand, too.
+ * (base/dear.h).  Where that is dear, it is a blocking call, too.
  *
- * Thread-safe, except errands_init, errands_checked, errands_ran and both errands_hang_up: only the
+ * Thread-safe, except blocking_init, blocking_checked, blocking_ran and both blocking_hang_up: only the
  * control thread calls these.
  */
 #ifndef QUOITD_BLOCKING_POOL_H
@@ -30,30 +30,30 @@
 #include "base/ctl_io.h"
 #include "store/shared.h"
 
-#define ERRANDS_USER 4u
+#define BLOCKING_USER 4u
 
 /* A connection with more descriptors waiting to be closed may not bring another one yet. */
-#define ERRANDS_BEHIND 128u
+#define BLOCKING_BEHIND 128u
 
 /*
- * Descriptors of one connection that can wait to be closed, at most: ERRANDS_BEHIND; those that the
+ * Descriptors of one connection that can wait to be closed, at most: BLOCKING_BEHIND; those that the
  * connection holds: its files, images, ring sockets and pinned region; those of a message and of a
  * doorbell that end it; and the one being checked.
  */
-#define ERRANDS_MOST                                                                               \
-	(ERRANDS_BEHIND + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + 2 * QUOIT_MAX_RINGS +               \
+#define BLOCKING_MOST                                                                              \
+	(BLOCKING_BEHIND + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + 2 * QUOIT_MAX_RINGS +              \
 	 2 * CTL_FDS_MOST + 3)
 
 /* Memory of one connection that can wait to be dropped: of all its rings, and the arena. */
-#define ERRANDS_MEMORY (2 * QUOIT_MAX_RINGS + 2)
+#define BLOCKING_MEMORY (2 * QUOIT_MAX_RINGS + 2)
 
-struct errand_pool;
+struct blocking_pool;
 struct dear_users;
 
-/* The errands of one connection; it must stay until errands_idle. */
-struct errands {
-	struct errand_pool *pool;
-	struct errands *next; /* in the pool's queue, or among those under way */
+/* The blocking calls of one connection; it must stay until blocking_idle. */
+struct blocking {
+	struct blocking_pool *pool;
+	struct blocking *next; /* in the pool's queue, or among those under way */
 	uid_t uid;
 	struct dear_users *dear; /* of all users, for the control thread; NULL: not used */
 	bool queued;             /* in one of the two lists */
@@ -66,55 +66,56 @@ struct errands {
 	int checked_fd, check_result;
 	struct files_kind check_kind;
 	uint32_t count;
-	int close[ERRANDS_MOST];
+	int close[BLOCKING_MOST];
 	/* Memory to drop, and how many of these must be dropped before the task. */
 	uint32_t memory_count, before_task;
-	struct shared memory[ERRANDS_MEMORY];
+	struct shared memory[BLOCKING_MEMORY];
 };
 
 /*
- * eventfd is written whenever an errand is done.  writable: the file systems on which quoitd writes
+ * eventfd is written whenever a blocking call is done.  writable: the file systems on which quoitd writes
  * other users' files.  0 or -errno.
  */
-int errand_pool_new(int eventfd, const struct file_systems *writable, struct errand_pool **ret);
+int blocking_pool_new(int eventfd, const struct file_systems *writable, struct blocking_pool **ret);
 
 /* End the threads.  Those that hang, and what they use, stay until the process ends. */
-void errand_pool_free(struct errand_pool *p);
+void blocking_pool_free(struct blocking_pool *p);
 
-/* A connection without errands.  dear: of all users, or NULL. */
-void errands_init(struct errands *e, struct errand_pool *p, uid_t uid, struct dear_users *dear);
+/* A connection without blocking calls.  dear: of all users, or NULL. */
+void blocking_init(struct blocking *e, struct blocking_pool *p, uid_t uid, struct dear_users *dear);
 
 /* Close a descriptor.  e NULL: it is no client's, and is closed here. */
-void errands_close(struct errands *e, int fd);
+void blocking_close(struct blocking *e, int fd);
 
-/* Do more than ERRANDS_BEHIND descriptors wait to be closed? */
-bool errands_are_behind(struct errands *e);
+/* Do more than BLOCKING_BEHIND descriptors wait to be closed? */
+bool blocking_are_behind(struct blocking *e);
 
 /* Hang up a connection's socket: by ctl_hang_up, or by ctl_drain and close if that fails. */
-void errands_hang_up(struct errands *e, int socket);
+void blocking_hang_up(struct blocking *e, int socket);
 
 /* The same for a ring's socket.  e NULL: it is no client's. */
-void errands_hang_up_ring(struct errands *e, int socket);
+void blocking_hang_up_ring(struct blocking *e, int socket);
 
 /* Run files_check on a descriptor; one at a time. */
-void errands_check(struct errands *e, int fd);
+void blocking_check(struct blocking *e, int fd);
 
 /* True, once: the check is done; *ret_fd is the caller's again, the others hold its result. */
-bool errands_checked(struct errands *e, int *ret_fd, int *ret_result, struct files_kind *ret_kind);
+bool blocking_checked(struct blocking *e, int *ret_fd, int *ret_result,
+		      struct files_kind *ret_kind);
 
 /*
  * Run a task, one at a time, before anything that the connection asks for later.  What it works on
- * must stay until errands_ran.
+ * must stay until blocking_ran.
  */
-void errands_run(struct errands *e, void (*task)(void *), void *of);
+void blocking_run(struct blocking *e, void (*task)(void *), void *of);
 
 /* True, once: the task is done. */
-bool errands_ran(struct errands *e);
+bool blocking_ran(struct blocking *e);
 
 /* Take over this memory and drop it, after a task that may be using it. */
-void errands_drop(struct errands *e, struct shared *m);
+void blocking_drop(struct blocking *e, struct shared *m);
 
 /* Is nothing left to do or to be fetched? */
-bool errands_idle(struct errands *e);
+bool blocking_idle(struct blocking *e);
 
 #endif

@@ -86,7 +86,7 @@ static void close_if_unused(struct session *s, struct file_slot *f)
 {
 	if (!f->removed || f->jobs)
 		return;
-	errands_close(s->errands, f->fd);
+	blocking_close(s->blocking, f->fd);
 	f->fd = -1;
 }
 

@@ -17,13 +17,13 @@ struct kernels *kernels_new(void)
 	return k;
 }
 
-void kernels_free(struct kernels *k, struct errands *errands)
+void kernels_free(struct kernels *k, struct blocking *blocking)
 {
 	if (!k)
 		return;
 	for (unsigned i = 0; i < QUOIT_MAX_IMAGES; i++)
 		if (k->image[i].fd >= 0)
-			errands_close(errands, k->image[i].fd);
+			blocking_close(blocking, k->image[i].fd);
 	free(k);
 }
 
@@ -81,7 +81,7 @@ void kernels_free_image(struct session *s, uint32_t image)
 	for (uint32_t k = 0; k < QUOIT_MAX_KERNELS; k++)
 		if (s->kernels->kernel[k].used && s->kernels->kernel[k].image == image)
 			kernels_free_kernel(s, k);
-	errands_close(s->errands, i->fd);
+	blocking_close(s->blocking, i->fd);
 	*i = (struct image){.fd = -1};
 }
 

@@ -16,11 +16,11 @@
 #include "session.h"
 
 /* What the device's process that serves the session has made of an image or a kernel. */
-enum brought_state {
-	BROUGHT_NEW, /* not sent to this process */
-	BROUGHT_ASKED,
-	BROUGHT_THERE,
-	BROUGHT_BAD, /* it failed, see err */
+enum kernel_state {
+	KERNEL_NEW, /* not sent to this process */
+	KERNEL_ASKED,
+	KERNEL_THERE,
+	KERNEL_BAD, /* it failed, see err */
 };
 
 struct image {
@@ -29,7 +29,7 @@ struct image {
 	uint32_t jobs; /* open jobs of its kernels */
 	int32_t err;
 	uint8_t device; /* counted from 1 */
-	uint8_t state;  /* enum brought_state */
+	uint8_t state;  /* enum kernel_state */
 	bool removed;   /* free it when its jobs have ended */
 };
 
@@ -37,7 +37,7 @@ struct kernel {
 	bool used;
 	bool ready; /* the client knows its number */
 	uint8_t image;
-	uint8_t state;   /* enum brought_state */
+	uint8_t state;   /* enum kernel_state */
 	uint8_t scalars; /* bit i: an argument is scalar i */
 	int32_t err;
 	struct op_row row;
@@ -68,8 +68,8 @@ struct kernels {
 
 /* An empty table; NULL: there is no memory. */
 struct kernels *kernels_new(void);
-/* Free it, and let `errands` close its descriptors; k may be NULL. */
-void kernels_free(struct kernels *k, struct errands *errands);
+/* Free it, and let `blocking` close its descriptors; k may be NULL. */
+void kernels_free(struct kernels *k, struct blocking *blocking);
 
 /* Does the registration make sense?  0, or -EINVAL with a text.  Pure. */
 int kernel_check(const struct quoit_kernel_desc *d, char *text, size_t size);

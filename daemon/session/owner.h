@@ -33,7 +33,7 @@ struct io_backend;
 struct io_buffers;
 struct memory_link;
 struct memory_message;
-struct summary;
+struct reactor_histograms;
 struct worker_port;
 
 struct reactor {
@@ -62,7 +62,7 @@ struct reactor {
 	struct session *sessions; /* session/links.h */
 	uint32_t session_count;
 	struct session *place[REACTOR_PLACES];
-	struct session *untold;               /* sessions with counters to publish */
+	struct session *stale;                /* sessions with counters to publish */
 	struct session *recorded;             /* sessions with a trace */
 	struct session *with_deadlines;       /* sessions with jobs that have deadlines */
 	struct session *leaves, *leaves_last; /* queue of sessions that may be able to leave */
@@ -75,17 +75,17 @@ struct reactor {
 	struct ring *dirty;       /* rings with CQEs to flush */
 	uint64_t next_deadline;   /* no job's is earlier; TSC; UINT64_MAX: there is none */
 
-	uint32_t asked; /* requests open at the memory thread, at most MEMORY_OPEN */
+	uint32_t requests_open; /* at the memory thread, at most MEMORY_OPEN */
 	/* Requests that found the memory thread's ring full. */
 	struct memory_message *backlog;
 	uint32_t backlog_head, backlog_count;
 
 	struct depth open; /* its sessions' open jobs */
 
-	uint64_t now;          /* TSC of this pass */
-	bool alone;            /* in this pass a single SQE was answered at once (fetch_alone) */
-	uint64_t passed;       /* TSC at the end of the last pass, if it had work; 0: unknown */
-	struct session *payer; /* pays for the time since `charged`; NULL: no session does */
+	uint64_t now;           /* TSC of this pass */
+	bool single_answered;   /* in this pass a single SQE was answered at once (fetch_alone) */
+	uint64_t last_pass_end; /* TSC at the end of the last pass, if it had work; 0: unknown */
+	struct session *payer;  /* pays for the time since `charged`; NULL: no session does */
 	uint64_t charged;
 	uint64_t last_work, last_pass;
 	uint64_t awake_since;
@@ -94,21 +94,22 @@ struct reactor {
 	uint64_t note_ticks;
 	uint64_t spin_fast, spin_with_tiles, spin_most; /* bounds for reactor_idle.c, in ticks */
 	uint64_t next_chores, last_stats, last_trim;
-	bool told; /* all counters are published, and nothing has been done since */
+	bool counters_current; /* all counters are published, and nothing has been done since */
 	uint64_t count[QUOIT_REACTOR_NR];
 	struct quoit_reactor_block *stats;   /* its block of the totals file */
 	struct quoit_core_block *cores;      /* blocks of all cores there; NULL: neither is kept */
 	uint32_t core_stride;                /* it writes those of index, index + stride, ... */
 	const struct histograms *histograms; /* histograms of the cores; NULL: none */
-	struct summary *summary;             /* what its sessions have done; NULL: not kept */
-	uint32_t notes;                      /* so many notes of traced clients may be taken */
-	uint64_t noted;                      /* TSC at which `notes` was counted */
-	uint64_t passes;                     /* for the watchdog; atomic */
-	pid_t tid;                           /* of its thread; atomic */
-	clockid_t clock;                     /* of its CPU time; atomic; 0 until the thread runs */
-	int stop;                            /* atomic */
-	sem_t *settled;                      /* posted by the thread when it has started */
-	bool is_pinned;                      /* to its CPU; set before `settled` is posted */
+	struct reactor_histograms
+		*histograms_kept; /* what its sessions have done; NULL: not kept */
+	uint32_t notes;           /* so many notes of traced clients may be taken */
+	uint64_t noted;           /* TSC at which `notes` was counted */
+	uint64_t passes;          /* for the watchdog; atomic */
+	pid_t tid;                /* of its thread; atomic */
+	clockid_t clock;          /* of its CPU time; atomic; 0 until the thread runs */
+	int stop;                 /* atomic */
+	sem_t *settled;           /* posted by the thread when it has started */
+	bool is_pinned;           /* to its CPU; set before `settled` is posted */
 };
 
 /* The session's user, as this reactor sees it. */

@@ -6,7 +6,7 @@
 #include "session.h"
 
 /* Put the session last; if it is there already, it keeps its place. */
-static inline void turns_add(struct turns *all, enum turn which, struct session *s)
+static inline void run_queue_add(struct run_queue *all, enum turn which, struct session *s)
 {
 	if (s->has_turn[which])
 		return;
@@ -21,7 +21,7 @@ static inline void turns_add(struct turns *all, enum turn which, struct session 
 }
 
 /* Take the first session out; there is one. */
-static inline struct session *turns_take(struct turns *all, enum turn which)
+static inline struct session *run_queue_take(struct run_queue *all, enum turn which)
 {
 	struct session *s = all->first;
 
@@ -32,7 +32,7 @@ static inline struct session *turns_take(struct turns *all, enum turn which)
 }
 
 /* Make the session behind this one the first; this one is in the queue. */
-static inline void turns_rotate(struct turns *all, enum turn which, struct session *s)
+static inline void run_queue_rotate(struct run_queue *all, enum turn which, struct session *s)
 {
 	if (s == all->last)
 		return;
@@ -43,13 +43,13 @@ static inline void turns_rotate(struct turns *all, enum turn which, struct sessi
 }
 
 /* Remove the session, wherever it is. */
-static inline void turns_remove(struct turns *all, enum turn which, struct session *s)
+static inline void run_queue_remove(struct run_queue *all, enum turn which, struct session *s)
 {
 	for (uint32_t n = all->count; n && s->has_turn[which]; n--) {
-		struct session *i = turns_take(all, which);
+		struct session *i = run_queue_take(all, which);
 
 		if (i != s)
-			turns_add(all, which, i);
+			run_queue_add(all, which, i);
 	}
 }
 

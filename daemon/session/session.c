@@ -257,7 +257,7 @@ static void close_fd(int fd)
 static void close_elsewhere(const struct session *s, int fd)
 {
 	if (fd >= 0)
-		errands_close(s->errands, fd);
+		blocking_close(s->blocking, fd);
 }
 
 static void unmap(void *map, uint64_t bytes)
@@ -274,10 +274,10 @@ void session_free(struct session *s)
 		ring_free(s->rings[i]);
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		if (s->files[i].fd >= 0)
-			errands_close(s->errands, s->files[i].fd);
-	kernels_free(s->kernels, s->errands);
+			blocking_close(s->blocking, s->files[i].fd);
+	kernels_free(s->kernels, s->blocking);
 	region_close(&s->region);
-	errands_drop(s->errands, &s->arena_memory);
+	blocking_drop(s->blocking, &s->arena_memory);
 	unmap(s->pinned, s->pinned_bytes);
 	unmap(s->state, s->state_bytes);
 	close_elsewhere(s, s->pinned_fd);

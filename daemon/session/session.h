@@ -52,7 +52,7 @@ struct file_slot {
 
 /* ---- sessions ---- */
 
-struct errands;
+struct blocking;
 struct kernels;
 struct reactor;
 struct trace;
@@ -66,11 +66,11 @@ struct session {
 	struct reactor *reactor;
 	struct session *turn[TURNS]; /* the next one in each queue (session/run_queue.h) */
 	bool has_turn[TURNS];        /* is it in that queue? */
-	bool told;                   /* its counter file is up to date; else it is in `untold` */
+	bool counters_current;       /* its counter file is up to date; else it is in `stale` */
 	bool leaving;                /* it, or a ring of it, is to leave */
 	bool is_seen;                /* it waits to be looked at, in a queue of the reactor */
 	struct links at_reactor;     /* in the reactor's list of all its sessions */
-	struct links untold;         /* of sessions with counters to publish */
+	struct links stale;          /* of sessions with counters to publish */
 	struct links recorded;       /* of sessions with a trace */
 	struct links with_deadlines;
 	struct session *leaves;   /* the next one in the queue of `is_seen` */
@@ -143,7 +143,8 @@ struct session {
 	struct kernels *kernels; /* brought by the client; NULL: it may bring none */
 
 	struct file_slot files[QUOIT_MAX_FILES];
-	struct errands *errands; /* of its connection, which outlives it; they close descriptors */
+	struct blocking
+		*blocking; /* of its connection, which outlives it; they close descriptors */
 
 	bool vanished;     /* some of its memory went away under us (sigbus_guard.h) */
 	bool stopped;      /* nothing more is fetched */

@@ -46,12 +46,12 @@ struct bridge_part {
 };
 
 struct bridge {
-	int fd;         /* -1: there is none; only executors map it */
-	uint32_t job;   /* the copy that is being read; NIL: none */
-	uint64_t taken; /* bytes of it that have, or had, a part */
-	bool clearing;  /* a buffer of that job is being cleared */
-	uint8_t peer;   /* enum bridge_peer */
-	uint32_t asked; /* the EXPORT's id */
+	int fd;             /* -1: there is none; only executors map it */
+	uint32_t job;       /* the copy that is being read; NIL: none */
+	uint64_t taken;     /* bytes of it that have, or had, a part */
+	bool clearing;      /* a buffer of that job is being cleared */
+	uint8_t peer;       /* enum bridge_peer */
+	uint32_t export_id; /* the EXPORT's id */
 	struct quoit_device_export from;
 	struct bridge_part part[BRIDGE_PARTS];
 };
@@ -68,10 +68,10 @@ struct session_exec {
 	 * Of in_flight, on a device, since a job of the session failed there; jobs that wait for
 	 * any wait here.
 	 */
-	uint32_t doubtful[CONFIG_EXECUTORS];
+	uint32_t may_be_poisoned[CONFIG_EXECUTORS];
 	uint32_t jobs[CONFIG_EXECUTORS]; /* waiting or in flight, and parts of device copies */
 	uint32_t slot[CONFIG_EXECUTORS]; /* 1 + the executor's slot for our memory; 0: none */
-	uint64_t had;                    /* ticks used on modules and on devices' streams */
+	uint64_t ticks_used;             /* ticks used on modules and on devices' streams */
 	uint64_t dead_since;             /* TSC */
 };
 

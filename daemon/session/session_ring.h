@@ -100,9 +100,9 @@ struct ring {
 	uint32_t slot;             /* index in the reactor's table */
 	bool stalled;              /* the next SQE waits for a resource of the session */
 	bool closing;
-	bool mute;          /* the client is gone or leaving: post nothing more */
-	uint64_t last_work; /* TSC of the last SQE */
-	uint64_t look;      /* RING_STALLED: TSC of the next look */
+	bool no_completions; /* the client is gone or leaving: post nothing more */
+	uint64_t last_work;  /* TSC of the last SQE */
+	uint64_t look;       /* RING_STALLED: TSC of the next look */
 	/* Depths of the queues at the last look, and the most that was seen. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
 	uint64_t fetched; /* TSC of the burst being fetched */

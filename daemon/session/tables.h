@@ -136,9 +136,9 @@ struct job {
 	struct quoit_error error;
 	uint32_t work; /* slot of the backend that runs it */
 	/* Of `waits`: jobs that its own device has.  Without other waits it goes there, too. */
-	uint32_t eased;
-	uint32_t behind;                   /* of `waits`: in the direct ring; `direct` may follow */
-	uint32_t after[QUOIT_EXEC_AFTER];  /* the `eased` jobs' slots there */
+	uint32_t waits_in_stream;
+	uint32_t waits_in_direct_ring;     /* of `waits`: in the direct ring; `direct` may follow */
+	uint32_t after[QUOIT_EXEC_AFTER];  /* the `waits_in_stream` jobs' slots there */
 	uint64_t device_start, device_end; /* TSC; 0: not asked for */
 	uint64_t device_error;
 };
@@ -160,7 +160,8 @@ static inline bool job_may_start(const struct job *job)
 	/* A failed job has nothing to do there: it ends when all jobs before it have ended. */
 	if (job->failed)
 		return !job->waits;
-	return job->waits == job->eased || (job->direct && job->waits == job->behind);
+	return job->waits == job->waits_in_stream ||
+	       (job->direct && job->waits == job->waits_in_direct_ring);
 }
 
 /* The buffers on the host that must be cleared before it runs. */

@@ -36,7 +36,7 @@
 /* So much is locked, checked or unlocked in one system call, which locks our address space. */
 #define PART_BYTES (UINT64_C(4) << 20)
 
-static int guard_fd = -1;
+static int sigbus_guard_fd = -1;
 
 int shared_guard_init(void)
 {
@@ -53,7 +53,7 @@ int shared_guard_init(void)
 		close(fd);
 		return err;
 	}
-	guard_fd = fd;
+	sigbus_guard_fd = fd;
 	return 0;
 }
 
@@ -101,7 +101,8 @@ static int guard(uint8_t *base, uint64_t bytes)
 	struct uffdio_register all = {.range = {.start = (uintptr_t)base, .len = bytes},
 				      .mode = UFFDIO_REGISTER_MODE_MISSING};
 
-	return guard_fd >= 0 && ioctl(guard_fd, UFFDIO_REGISTER, &all) < 0 ? -errno : 0;
+	return sigbus_guard_fd >= 0 && ioctl(sigbus_guard_fd, UFFDIO_REGISTER, &all) < 0 ? -errno
+											 : 0;
 }
 
 /* Not mlock(): it does nothing under a sanitizer, and it would want all pages now. */

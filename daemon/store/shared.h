@@ -19,7 +19,7 @@
  *
  * If the kernel refuses one of these, quoitd works without it, and features.h says so.
  *
- * One thread at a time may use an object.  map, check and drop may take long, so they are errands.
+ * One thread at a time may use an object.  map, check and drop may take long, so they are blocking calls.
  */
 #ifndef QUOITD_SHARED_H
 #define QUOITD_SHARED_H

@@ -37,7 +37,7 @@ Test(configuration, quoitd_checks_its_options_and_does_nothing_else)
 		{"--gpu=sofd", "gpu: invalid value 'sofd'"},
 		{"--cpus=0-,1", "cpus: '0-,1'"},
 		{"--cpus=1023", "cpus: '1023' has none"},
-		{"--stick=nowhere", "stick: no thread 'nowhere'"},
+		{"--inject-hang=nowhere", "inject-hang: no thread 'nowhere'"},
 		{"--gpu=sofd --lease=x", "gpu: invalid value 'sofd'"},
 		{"--gpu=sofd --lease=x", "invalid value 'x' for option lease"},
 		{"--disable=fill,gem", "unknown operation 'gem'"},

@@ -157,7 +157,7 @@ static void expect_stuck(const char *where, const char *who)
 	struct service s;
 	pid_t client;
 
-	snprintf(option, sizeof option, "--stick=%s", where);
+	snprintf(option, sizeof option, "--inject-hang=%s", where);
 	start(&s, options);
 	client = start_client(&s);
 	expect_silence(&s, who);
@@ -203,13 +203,13 @@ Test(watchdog, a_worker_that_is_gone_ends_it)
 
 Test(watchdog, a_place_that_is_none_is_no_option)
 {
-	const char *const options[] = {"--stick=nowhere", NULL};
+	const char *const options[] = {"--inject-hang=nowhere", NULL};
 	char log[4096];
 	struct service s;
 
 	service_init(&s);
 	service_listen(&s, SOCK_SEQPACKET);
 	cr_expect_eq(service_fail(&s, options, log, sizeof log), 2);
-	cr_expect(strstr(log, "stick: no thread 'nowhere'"), "%s", log);
+	cr_expect(strstr(log, "inject-hang: no thread 'nowhere'"), "%s", log);
 	service_done(&s);
 }

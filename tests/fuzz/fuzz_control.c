@@ -118,7 +118,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				   .sessions_of = &sessions_of};
 	reactor.eventfd = eventfd(0, EFD_NONBLOCK);
 	control.eventfd = eventfd(0, 0);
-	REQUIRE(errand_pool_new(control.eventfd, &writable, &control.errands) == 0);
+	REQUIRE(blocking_pool_new(control.eventfd, &writable, &control.blocking) == 0);
 	mailbox_init(&reactor.inbox, &reactor.need_wake, reactor.eventfd);
 	return 0;
 }
@@ -248,7 +248,7 @@ static void connect_client(struct client *c)
 					     .pidfd = -1,
 					     .uid = 1000,
 					     .pid = getpid()};
-	errands_init(&c->connection->errands, control.errands, 1000, &control.dear);
+	blocking_init(&c->connection->blocking, control.blocking, 1000, &control.dear);
 	control.connections = c->connection;
 }
 
@@ -399,14 +399,14 @@ static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, 
 }
 
 /* No file system hangs here: wait until all descriptors are closed. */
-static void await_errands(struct client *c)
+static void await_blocking(struct client *c)
 {
-	connection_look_at_errands(c->connection);
-	while (!errands_idle(&c->connection->errands)) {
+	connection_look_at_blocking(c->connection);
+	while (!blocking_idle(&c->connection->blocking)) {
 		struct pollfd p = {.fd = control.eventfd, .events = POLLIN};
 
 		REQUIRE(poll(&p, 1, 10000) == 1);
-		connection_look_at_errands(c->connection);
+		connection_look_at_blocking(c->connection);
 	}
 }
 
@@ -484,7 +484,7 @@ static void send_message(struct client *c, struct input *in)
 	}
 	connection_request(c->connection, &m, &fds);
 	let_bring(c->connection);
-	await_errands(c);
+	await_blocking(c);
 	read_replies(c);
 	REQUIRE(!c->asked || c->connection->pending || c->connection->state == CONNECTION_GONE);
 }
@@ -494,7 +494,7 @@ static void disconnect(struct client *c)
 	connection_end(c->connection, QUOIT_DAEMON_CLIENTS_DIED, NULL);
 	while (answer(false))
 		;
-	await_errands(c);
+	await_blocking(c);
 	read_replies(c);
 	make_ready(c, 0);
 	close(c->fd);

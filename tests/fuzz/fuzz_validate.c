@@ -308,11 +308,11 @@ static void check_outputs(const struct quoit_sqe *sqe)
  */
 static void check_small(const struct quoit_sqe *sqe)
 {
-	struct small_job job;
+	struct fast_elementwise_job job;
 	struct fault fault;
 	struct plan plan;
 
-	if (!small_fits(session, sqe, &job))
+	if (!fast_elementwise_fits(session, sqe, &job))
 		return;
 	REQUIRE(!(sqe->flags & ~(QUOIT_SQE_QUIET | QUOIT_SQE_INT)));
 	REQUIRE(validate_job(session, sqe, &plan, &fault) == 0);

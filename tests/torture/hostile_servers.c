@@ -232,7 +232,7 @@ static void descriptors_behind_a_socket_that_lingers(struct stage *s, bool goes_
 	while (!ctl_put(c.socket, &m, sizeof m, &memory, 1) && poll(&reply, 1, WAITS_MS) == 1 &&
 	       !ctl_get(c.socket, &answer) && answer.type == m.type && brought < BROUGHT)
 		brought++;
-	CHECK(s, brought > ERRANDS_BEHIND && brought < BROUGHT);
+	CHECK(s, brought > BLOCKING_BEHIND && brought < BROUGHT);
 	check_others(s);
 	if (goes_on)
 		CHECK(s, !ctl_put(c.socket, &m, sizeof m, &memory, 1));

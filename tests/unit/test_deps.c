@@ -272,12 +272,12 @@ Test(deps, a_job_may_follow_into_its_device_once_all_before_it_are_there)
 	cr_expect_eq(ready_count, 0, "it waits for b");
 	send(b, 9);
 	cr_expect(ready_count == 1 && now_ready[0] == job_index(session, c));
-	cr_expect(c->waits == 2 && c->eased == 2);
+	cr_expect(c->waits == 2 && c->waits_in_stream == 2);
 	cr_expect(c->after[0] + c->after[1] == 16 && c->after[0] != c->after[1]);
 	end(a);
-	cr_expect(c->waits == 1 && c->eased == 1 && c->after[0] == 9);
+	cr_expect(c->waits == 1 && c->waits_in_stream == 1 && c->after[0] == 9);
 	end(b);
-	cr_expect(c->waits == 0 && c->eased == 0);
+	cr_expect(c->waits == 0 && c->waits_in_stream == 0);
 	end(c);
 }
 
@@ -287,7 +287,7 @@ Test(deps, a_job_that_comes_later_follows_at_once)
 
 	send(a, 3);
 	b = add_on(1, 'r', 0, 8, a); /* by a link, too: one job to wait for */
-	cr_expect(b->waits == 1 && b->eased == 1 && b->after[0] == 3);
+	cr_expect(b->waits == 1 && b->waits_in_stream == 1 && b->after[0] == 3);
 	cr_expect(job_may_start(b));
 	end(a);
 	end(b);
@@ -311,15 +311,15 @@ Test(deps, a_small_job_may_follow_into_the_direct_ring_of_its_device)
 	small->direct = true;
 	send_directly(a);
 	cr_expect(ready_count == 1 && now_ready[0] == job_index(session, small));
-	cr_expect(small->behind == 1 && !small->eased);
-	cr_expect(!job_may_start(large) && !job_may_start(there) && !there->behind);
+	cr_expect(small->waits_in_direct_ring == 1 && !small->waits_in_stream);
+	cr_expect(!job_may_start(large) && !job_may_start(there) && !there->waits_in_direct_ring);
 	later = add_on(1, 'r', 0, 8, NULL);
 	later->direct = true;
 	cr_expect(job_may_start(later));
 	small->failed = -ECANCELED;
 	cr_expect(!job_may_start(small), "who has failed ends behind what it waits for");
 	end(a);
-	cr_expect(!small->behind && !later->behind);
+	cr_expect(!small->waits_in_direct_ring && !later->waits_in_direct_ring);
 	cr_expect(job_may_start(small) && job_may_start(large) && job_may_start(there));
 	end(small);
 	end(large);
@@ -335,9 +335,11 @@ Test(deps, a_job_behind_a_stream_and_the_direct_ring_waits_for_one_of_them)
 	c->direct = true;
 	send(a, 7);
 	send_directly(b);
-	cr_expect(c->waits == 2 && c->eased == 1 && c->behind == 1 && !job_may_start(c));
+	cr_expect(c->waits == 2 && c->waits_in_stream == 1 && c->waits_in_direct_ring == 1 &&
+		  !job_may_start(c));
 	end(b);
-	cr_expect(c->waits == 1 && c->eased == 1 && !c->behind && job_may_start(c));
+	cr_expect(c->waits == 1 && c->waits_in_stream == 1 && !c->waits_in_direct_ring &&
+		  job_may_start(c));
 	end(a);
 	end(c);
 }
@@ -350,7 +352,7 @@ Test(deps, a_job_on_another_device_or_on_cores_waits_for_the_end)
 
 	send(a, 0);
 	cr_expect_eq(ready_count, 0);
-	cr_expect(!there->eased && !here->eased);
+	cr_expect(!there->waits_in_stream && !here->waits_in_stream);
 	ready_count = 0;
 	end(a);
 	cr_expect_eq(ready_count, 2);
@@ -367,11 +369,11 @@ Test(deps, the_end_of_a_job_in_the_same_slot_of_another_device_is_no_others)
 	send(other, 5);
 	send(a, 5);
 	b = add_on(1, 'r', 0, 8, other);
-	cr_expect(b->waits == 2 && b->eased == 1 && !job_may_start(b));
+	cr_expect(b->waits == 2 && b->waits_in_stream == 1 && !job_may_start(b));
 	expect_frees(other, b);
-	cr_expect(b->waits == 1 && b->eased == 1 && b->after[0] == 5);
+	cr_expect(b->waits == 1 && b->waits_in_stream == 1 && b->after[0] == 5);
 	end(a);
-	cr_expect_eq(b->eased, 0);
+	cr_expect_eq(b->waits_in_stream, 0);
 	end(b);
 }
 
@@ -384,7 +386,8 @@ Test(deps, a_job_behind_more_than_a_request_can_name_waits_for_the_others)
 		send(reader[i], i);
 	}
 	writer = add_on(1, 'w', 0, 8, NULL);
-	cr_expect(writer->waits == QUOIT_EXEC_AFTER + 2 && writer->eased == QUOIT_EXEC_AFTER);
+	cr_expect(writer->waits == QUOIT_EXEC_AFTER + 2 &&
+		  writer->waits_in_stream == QUOIT_EXEC_AFTER);
 	for (unsigned i = 0; i < 2; i++) { /* it is not said which of them have no name there */
 		cr_expect_not(job_may_start(writer));
 		end(reader[writer->after[0] == QUOIT_EXEC_AFTER + 1 ? i
@@ -393,7 +396,7 @@ Test(deps, a_job_behind_more_than_a_request_can_name_waits_for_the_others)
 	for (unsigned i = 0; i < QUOIT_EXEC_AFTER + 2; i++)
 		if (reader[i]->state != JOB_FREE)
 			end(reader[i]);
-	cr_expect(writer->waits == 0 && writer->eased == 0);
+	cr_expect(writer->waits == 0 && writer->waits_in_stream == 0);
 	end(writer);
 }
 

@@ -36,12 +36,12 @@ Test(idle, no_pass_begins_before_the_chores_have_ended)
 	r->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->ring_count = MANY_RINGS;
 	for (unsigned i = 0; i < 10; i++) {
-		r->now = r->passed = r->last_stats = r->last_trim = r->noted = tsc_now();
+		r->now = r->last_pass_end = r->last_stats = r->last_trim = r->noted = tsc_now();
 		r->next_chores = 0;
 		reactor_idle(r, true);
 		cr_expect_gt(r->next_chores, 0, "they were done");
-		cr_expect_geq(r->passed, r->last_work, "or it would seem to idle for ever");
-		cr_expect_geq(r->passed, r->now);
+		cr_expect_geq(r->last_pass_end, r->last_work, "or it would seem to idle for ever");
+		cr_expect_geq(r->last_pass_end, r->now);
 	}
 	memory_thread_stop(thread);
 	free(memory);

@@ -35,7 +35,7 @@ static struct session *come(void)
 
 	s->reactor = reactor;
 	s->user = user;
-	s->told = true;
+	s->counters_current = true;
 	region_close(&s->region); /* otherwise the memory thread would have to do it */
 	s->region.base = NULL;
 	ring_free(s->rings[0]); /* it must not hear of anything */
@@ -173,7 +173,7 @@ Test(leave, all_may_go_in_any_order_and_leave_no_trace)
 	}
 	cr_expect_eq(gone(), MANY);
 	cr_expect_null(reactor->sessions);
-	cr_expect_null(reactor->untold);
+	cr_expect_null(reactor->stale);
 	cr_expect_null(reactor->tenancy.first);
 	for (unsigned i = 0; i < REACTOR_PLACES; i++)
 		cr_expect_null(reactor->place[i]);

@@ -69,7 +69,7 @@ static const struct limit limits[] = {
 	{"file transfers in flight of a session", IO_SESSION_SLOTS, NULL},
 	{"file transfers in flight of a user", IO_USER_SLOTS, " at one reactor"},
 	{"file transfers in flight of a reactor", IO_SLOTS, " in all"},
-	{"descriptors of a user that hang quoitd", ERRANDS_USER, NULL},
+	{"descriptors of a user that hang quoitd", BLOCKING_USER, NULL},
 	{"reactors", QUOIT_MAX_REACTORS, NULL},
 	{"rings of a reactor", REACTOR_RINGS, NULL},
 	{"registered pinned memory", IO_BUFFERS, " parts"},

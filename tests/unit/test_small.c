@@ -141,11 +141,11 @@ static const struct row rows[] = {
 Test(small, takes_only_what_is_valid_and_usual)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct small_job job;
+		struct fast_elementwise_job job;
 		struct fault fault;
 		struct plan plan;
 
-		cr_expect_eq(small_fits(session, &rows[i].sqe, &job), rows[i].fits, "%s",
+		cr_expect_eq(fast_elementwise_fits(session, &rows[i].sqe, &job), rows[i].fits, "%s",
 			     rows[i].what);
 		if (rows[i].fits)
 			cr_expect_eq(validate_job(session, &rows[i].sqe, &plan, &fault), 0, "%s",
@@ -158,24 +158,24 @@ static const struct quoit_sqe usual = JOB(ADD, OUT, X, H(Y));
 /* Does another job that works on a buffer keep this one from the fast path? */
 Test(small, leaves_buffers_that_somebody_uses_to_the_general_path)
 {
-	struct small_job job;
+	struct fast_elementwise_job job;
 
 	buffer_of(X)->readers = 0;
-	cr_expect(small_fits(session, &usual, &job), "readers of an input");
+	cr_expect(fast_elementwise_fits(session, &usual, &job), "readers of an input");
 	buffer_of(X)->writers = 0;
-	cr_expect_not(small_fits(session, &usual, &job), "a writer of an input");
+	cr_expect_not(fast_elementwise_fits(session, &usual, &job), "a writer of an input");
 	buffer_of(X)->writers = buffer_of(X)->readers = NIL;
 	buffer_of(Y)->writers = 0;
-	cr_expect_not(small_fits(session, &usual, &job), "a writer of the second input");
+	cr_expect_not(fast_elementwise_fits(session, &usual, &job), "a writer of the second input");
 	buffer_of(Y)->writers = NIL;
 	buffer_of(OUT)->readers = 0;
-	cr_expect_not(small_fits(session, &usual, &job), "readers of the output");
+	cr_expect_not(fast_elementwise_fits(session, &usual, &job), "readers of the output");
 	buffer_of(OUT)->readers = NIL;
 	buffer_of(OUT)->writers = 0;
-	cr_expect_not(small_fits(session, &usual, &job), "a writer of the output");
+	cr_expect_not(fast_elementwise_fits(session, &usual, &job), "a writer of the output");
 	buffer_of(OUT)->writers = NIL;
 	session->any_poison = true;
-	cr_expect_not(small_fits(session, &usual, &job), "poison anywhere");
+	cr_expect_not(fast_elementwise_fits(session, &usual, &job), "poison anywhere");
 }
 
 static float *data_of(uint32_t index)
@@ -192,7 +192,7 @@ Test(small, gives_the_output_its_bytes_and_runs)
 		data_of(X)[i] = (float)i;
 		data_of(Y)[i] = 10;
 	}
-	cr_assert(small_run(session, &usual, &cost));
+	cr_assert(fast_elementwise_run(session, &usual, &cost));
 	cr_expect(buffer_of(OUT)->reserved && buffer_of(OUT)->zeroed);
 	for (int i = 0; i < 6; i++)
 		cr_expect_eq(data_of(OUT)[i], (float)(10 + i));
@@ -200,12 +200,12 @@ Test(small, gives_the_output_its_bytes_and_runs)
 
 Test(small, waits_its_turn_for_bytes)
 {
-	struct small_job job;
+	struct fast_elementwise_job job;
 	uint64_t cost = 0;
 
 	session->memory.head = 0; /* another job waits for bytes */
-	cr_assert(small_fits(session, &usual, &job));
-	cr_expect_not(small_run(session, &usual, &cost));
+	cr_assert(fast_elementwise_fits(session, &usual, &job));
+	cr_expect_not(fast_elementwise_run(session, &usual, &cost));
 	cr_expect_not(buffer_of(OUT)->reserved);
 	session->memory.head = NIL;
 }

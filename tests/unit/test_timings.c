@@ -234,12 +234,12 @@ Test(timings, several_users_are_told_bytes_in_multiples_of_a_mebibyte)
 {
 	int directory = open_folder();
 	struct histograms *h = histograms_open(directory, 1, 0, 1);
-	struct summary *s = summary_new(h, 0, 0, SUMMARY_GRAIN);
+	struct reactor_histograms *s = reactor_histograms_new(h, 0, 0, REACTOR_HISTOGRAMS_GRAIN);
 
 	cr_assert(h && s);
 	s->operation[QUOIT_OP_ADD].bytes = (3 << 20) + 4000;
 	s->operation[QUOIT_OP_SUB].bytes = (1 << 20) - 1;
-	cr_expect_eq(summary_tell(s), 4 << 20);
+	cr_expect_eq(reactor_histograms_tell(s), 4 << 20);
 	cr_expect_eq(histograms_operations(h, 0)[QUOIT_OP_ADD].bytes, 3 << 20);
 	cr_expect_eq(histograms_operations(h, 0)[QUOIT_OP_SUB].bytes, 0);
 	free(s);

@@ -38,7 +38,7 @@ static struct work *publish(uint64_t session_id, uint32_t user)
 
 static uint64_t had(const struct work *work)
 {
-	return atomic_load(&port.flow[work->flow].page.had);
+	return atomic_load(&port.flow[work->flow].page.ticks_used);
 }
 
 /* End a work of one tile that took this many ticks. */

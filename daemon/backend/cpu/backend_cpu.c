@@ -101,14 +101,14 @@ static int result_of(const struct op_args *args, struct quoit_error *error)
 
 void cpu_clear(struct session *s, const uint32_t view[QUOIT_MAX_TENSORS_PER_JOB], uint8_t zero)
 {
-	struct session *outer = guard_enter(s);
+	struct session *outer = sigbus_guard_enter(s);
 
 	for_each_tensor (i, zero) {
 		const struct buffer *b = &s->buffers[s->views[view[i]].buffer];
 
 		memset(buffer_data(s, b), 0, b->size);
 	}
-	guard_leave(outer);
+	sigbus_guard_leave(outer);
 }
 
 int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
@@ -123,12 +123,12 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	if (!impl)
 		return 0;
 	cpu_arguments(s, sqe, tensors, view, &args);
-	outer = guard_enter(s);
+	outer = sigbus_guard_enter(s);
 	impl->run(&args, 0, 1);
 	if (impl->finish)
 		impl->finish(&args);
-	guard_leave(outer);
-	return guard_has_hit(s) ? -EFAULT : result_of(&args, error);
+	sigbus_guard_leave(outer);
+	return sigbus_guard_has_hit(s) ? -EFAULT : result_of(&args, error);
 }
 
 /* For a job that only clears buffers: it has failed, or goes to another backend. */

@@ -203,27 +203,27 @@ static bool end_share(struct worker *me)
 	worker_count_weight(me, me->read - before);
 	count_ticks(me, work, tsc_from_ns(me->read - before));
 	s->work = NULL;
-	outer = guard_enter(work->session);
+	outer = sigbus_guard_enter(work->session);
 	if (atomic_fetch_sub(&work->left, s->tiles) == s->tiles)
 		end_phase(me->all, work, s->reactor, s->slot, me->index);
-	guard_leave(outer);
+	sigbus_guard_leave(outer);
 	return true;
 }
 
 static void run_tile(struct worker *me, uint32_t tile, uint32_t tiles)
 {
 	struct work *work = me->share.work;
-	struct session *outer = guard_enter(work->session);
+	struct session *outer = sigbus_guard_enter(work->session);
 	uint64_t start = tsc_now();
 
-	stick_in_tile();
+	hang_in_tile();
 	if (!atomic_load_explicit(&work->abandoned, memory_order_relaxed)) {
 		if (atomic_load_explicit(&work->clearing, memory_order_relaxed))
 			work_clear_tile(work, tile);
 		else
 			work->impl->run(&work->args, tile, tiles);
 	}
-	guard_leave(outer);
+	sigbus_guard_leave(outer);
 	count_time(me, tsc_now() - start);
 	me->share.tiles++;
 }

@@ -44,7 +44,7 @@ bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_se
 	if (port->published == WORKER_SLOTS)
 		return false;
 	/* held < left never gives the last shared slot away, so a user that holds none gets one. */
-	return places_admit(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
+	return slot_quota_admits(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
 }
 
 struct work *worker_slot(struct worker_port *port)
@@ -65,7 +65,7 @@ static uint32_t give_flow(struct worker_port *port, uint64_t session_id)
 		port->given = (port->given + 1) % WORKER_SLOTS;
 	while (port->flow[port->given].page.works);
 	port->flow[port->given].session_id = session_id;
-	atomic_store_explicit(&port->flow[port->given].page.had, 0, memory_order_relaxed);
+	atomic_store_explicit(&port->flow[port->given].page.ticks_used, 0, memory_order_relaxed);
 	return port->given;
 }
 

@@ -65,8 +65,8 @@ void device_fill_request(const struct session *s, const struct job *job,
 			device_broadcast(q->view[i].dim, q->view[i].stride, q->view[0].dim,
 					 row->broadcast);
 	}
-	q->afters = (uint8_t)job->eased;
-	memcpy(q->after, job->after, job->eased * sizeof job->after[0]);
+	q->afters = (uint8_t)job->waits_in_stream;
+	memcpy(q->after, job->after, job->waits_in_stream * sizeof job->after[0]);
 }
 
 void device_count_job(struct session *s, uint32_t device)

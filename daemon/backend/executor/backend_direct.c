@@ -29,7 +29,7 @@ void direct_open(struct exec_port *p)
 	d->reaped = 0;
 	d->streamed = 0;
 	d->moved = 0;
-	d->said = false;
+	d->starter_knows = false;
 }
 
 static struct exec_flight *flight_of(struct exec_port *p, uint32_t index)
@@ -49,9 +49,9 @@ static bool is_up(const struct direct_port *d)
 /* There is no consumer.  If none can come, have the starter log that, once. */
 static void say_impossible(struct exec_port *p)
 {
-	if (p->direct.said || !exec_direct_error(p->words))
+	if (p->direct.starter_knows || !exec_direct_error(p->words))
 		return;
-	p->direct.said = true;
+	p->direct.starter_knows = true;
 	exec_port_tell_starter(p);
 }
 
@@ -95,7 +95,7 @@ bool direct_send(struct exec_port *p, struct session *s, struct job *job)
 	struct direct_port *d = &p->direct;
 	uint32_t i = 0;
 
-	if (!job->direct || job->failed || job->zero || job->waits != job->behind)
+	if (!job->direct || job->failed || job->zero || job->waits != job->waits_in_direct_ring)
 		return false;
 	if (!is_up(d)) {
 		say_impossible(p);

@@ -27,12 +27,12 @@
  */
 static void doubt_others(struct exec_port *p, struct session *s)
 {
-	uint32_t *doubtful = &s->exec.doubtful[p->number];
+	uint32_t *in_doubt = &s->exec.may_be_poisoned[p->number];
 
-	for (uint32_t i = 0; i < EXEC_FLIGHTS && *doubtful < s->exec.in_flight[p->number]; i++)
-		if (p->flight[i].session == s && !p->flight[i].doubtful) {
-			p->flight[i].doubtful = true;
-			++*doubtful;
+	for (uint32_t i = 0; i < EXEC_FLIGHTS && *in_doubt < s->exec.in_flight[p->number]; i++)
+		if (p->flight[i].session == s && !p->flight[i].may_be_poisoned) {
+			p->flight[i].may_be_poisoned = true;
+			++*in_doubt;
 		}
 }
 
@@ -46,7 +46,7 @@ static void end_flight(struct reactor *r, struct exec_port *p, struct exec_fligh
 	f->session = NULL;
 	exec_count_flight(p, s, f >= &p->flight[QUOIT_EXEC_ENTRIES], -1);
 	exec_share_leave(p, s);
-	s->exec.doubtful[p->number] -= f->doubtful;
+	s->exec.may_be_poisoned[p->number] -= f->may_be_poisoned;
 	if (f->leg) {
 		bridge_end_leg(r, s, job, f->leg, res, error);
 		return;
@@ -237,7 +237,7 @@ static void fail_flights(struct reactor *r, struct exec_port *p, int32_t res)
 	}
 }
 
-static void bury(struct reactor *r, struct exec_port *p)
+static void reap_port(struct reactor *r, struct exec_port *p)
 {
 	int32_t res = death_code(p);
 
@@ -271,7 +271,7 @@ static bool poll_port(struct reactor *r, struct exec_port *p)
 		return any;
 	case PORT_DEAD:
 		if (p->open)
-			bury(r, p);
+			reap_port(r, p);
 		atomic_store_explicit(&p->state, PORT_DOWN, memory_order_release);
 		exec_port_tell_starter(p);
 		return true;

@@ -16,7 +16,7 @@ void exec_start(struct session *s, struct job *job);
 /* Send the session's waiting jobs as far as there is room; true: something was done. */
 bool exec_send(struct reactor *r, struct session *s);
 
-/* Update session.exec.had, the ticks used, from the executors' counters. */
+/* Update session.exec.ticks_used, the ticks used, from the executors' counters. */
 void exec_count_time(struct reactor *r, const struct session *s);
 
 /*

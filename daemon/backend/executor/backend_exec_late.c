@@ -44,7 +44,7 @@ static uint64_t watched(const struct exec_port *p, const struct exec_flight *f, 
 		return f->serial;
 	if (p->asking.type) /* it has a time limit of its own */
 		return 0;
-	if (!exec_port_is_vain(p, i) || p->answered != p->idle_answered)
+	if (!exec_port_names_unsent(p, i) || p->answered != p->idle_answered)
 		return 0;
 	return EXEC_NOBODY | exec_port_running(p, i); /* another name is timed anew */
 }
@@ -92,9 +92,9 @@ void exec_end_hung(struct reactor *r, struct exec_port *p)
 {
 	uint64_t most = p->job_ms * (tsc_hz() / 1000);
 
-	if (r->now - p->looked < tsc_hz() / HUNG_LOOKS)
+	if (r->now - p->last_look < tsc_hz() / HUNG_LOOKS)
 		return;
-	p->looked = r->now;
+	p->last_look = r->now;
 	for (uint32_t i = 0; i < QUOIT_EXEC_STREAMS; i++)
 		end_late(r, p, i, most);
 	end_late_direct(r, p, most);

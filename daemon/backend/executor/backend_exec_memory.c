@@ -28,7 +28,7 @@ static void count_time(struct exec_port *p, uint32_t slot, uint64_t now)
 	had = had < most ? had : most;
 	if (!o->session || had <= o->counted)
 		return;
-	o->session->exec.had += had - o->counted;
+	o->session->exec.ticks_used += had - o->counted;
 	o->counted = had;
 }
 

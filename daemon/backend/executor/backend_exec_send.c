@@ -226,11 +226,11 @@ static int send_job(struct exec_port *p, struct session *s, struct job *job)
 	struct quoit_exec_request q = {0};
 	int err;
 
-	if (job->waits && s->exec.doubtful[p->number])
+	if (job->waits && s->exec.may_be_poisoned[p->number])
 		return -EAGAIN;
 	if (p->open && p->device && direct_send(p, s, job))
 		return 0;
-	if (!is_lost(p, s) && job->waits != job->eased)
+	if (!is_lost(p, s) && job->waits != job->waits_in_stream)
 		return -EAGAIN; /* no stream waits for the direct ring */
 	err = ask_for_room(p, s);
 	if (!err && job->sqe.opcode == QUOIT_OP_LAUNCH && !job->failed) {

@@ -48,11 +48,11 @@ static bool ask_process(struct exec_port *p, struct session *s, uint8_t type, ui
 static int bring(struct exec_port *p, struct session *s, uint8_t type, uint32_t number,
 		 uint8_t *state, int32_t err)
 {
-	if (*state == BROUGHT_NEW && ask_process(p, s, type, number))
-		*state = BROUGHT_ASKED;
-	if (*state == BROUGHT_BAD)
+	if (*state == KERNEL_NEW && ask_process(p, s, type, number))
+		*state = KERNEL_ASKED;
+	if (*state == KERNEL_BAD)
 		return err;
-	return *state == BROUGHT_THERE ? 0 : -EBUSY;
+	return *state == KERNEL_THERE ? 0 : -EBUSY;
 }
 
 static int bring_image(struct exec_port *p, struct session *s, uint32_t number)
@@ -79,7 +79,7 @@ static void take_result(struct session *s, uint8_t type, uint32_t number, int32_
 		type == QUOIT_EXEC_LOAD ? &k->image[number].state : &k->kernel[number].state;
 	int32_t *err = type == QUOIT_EXEC_LOAD ? &k->image[number].err : &k->kernel[number].err;
 
-	*state = res < 0 ? BROUGHT_BAD : BROUGHT_THERE;
+	*state = res < 0 ? KERNEL_BAD : KERNEL_THERE;
 	*err = res;
 }
 
@@ -113,11 +113,11 @@ static bool is_asked_for(const struct kernels *k, uint16_t type, uint32_t number
  */
 static void renew(struct kernels *k, uint16_t type, uint32_t number, uint8_t *state, int32_t *err)
 {
-	if (*state != BROUGHT_ASKED || !is_asked_for(k, type, number)) {
-		*state = BROUGHT_NEW;
+	if (*state != KERNEL_ASKED || !is_asked_for(k, type, number)) {
+		*state = KERNEL_NEW;
 		return;
 	}
-	*state = BROUGHT_BAD;
+	*state = KERNEL_BAD;
 	*err = -QUOIT_EGPUFAULT;
 	snprintf(k->why, sizeof k->why, "the device's process ended meanwhile");
 }
@@ -148,7 +148,7 @@ static bool is_being_found(const struct kernels *k, uint32_t image)
 {
 	for (uint32_t i = 0; i < QUOIT_MAX_KERNELS; i++)
 		if (k->kernel[i].used && k->kernel[i].image == image &&
-		    k->kernel[i].state == BROUGHT_ASKED)
+		    k->kernel[i].state == KERNEL_ASKED)
 			return true;
 	return false;
 }
@@ -161,7 +161,7 @@ static bool unload(struct reactor *r, struct session *s, uint32_t image)
 	struct quoit_exec_request q = {.type = QUOIT_EXEC_UNLOAD, .id = image, .slot = slot - 1};
 
 	if (p->open && slot && !p->slot[slot - 1].leaving) {
-		if (s->kernels->image[image].state == BROUGHT_ASKED ||
+		if (s->kernels->image[image].state == KERNEL_ASKED ||
 		    is_being_found(s->kernels, image) || !exec_port_has_room(p))
 			return false;
 		exec_port_request(p, &q);
@@ -201,9 +201,9 @@ static int bring_asked(struct reactor *r, struct session *s, const struct kernel
 	struct exec_port *p = port_of(r, s, is_image ? ask->index : ask->of);
 
 	/* An image or kernel that ended the last process is refused before the next one is up. */
-	if (is_image && s->kernels->image[ask->index].state == BROUGHT_BAD)
+	if (is_image && s->kernels->image[ask->index].state == KERNEL_BAD)
 		return s->kernels->image[ask->index].err;
-	if (!is_image && s->kernels->kernel[ask->index].state == BROUGHT_BAD)
+	if (!is_image && s->kernels->kernel[ask->index].state == KERNEL_BAD)
 		return s->kernels->kernel[ask->index].err;
 	if (exec_port_state(p) == PORT_LOST && exec_is_for(p, s))
 		return -ENODEV;

@@ -26,7 +26,7 @@ static int ask(struct reactor *r, struct session *s, const struct job *job)
 
 	device_fill_view(s, job->view[SOURCE], 0, &q);
 	err = bridge_send_leg(r, s, job, SOURCE, LEG_PEER, &q);
-	s->bridge.asked = q.id;
+	s->bridge.export_id = q.id;
 	return err;
 }
 
@@ -84,7 +84,7 @@ void bridge_peer_end_leg(struct reactor *r, struct session *s, struct job *job, 
 	} else if (b->peer == BRIDGE_PEER_ASKED) {
 		const struct exec_port *p = bridge_port(r, s, job, SOURCE);
 
-		quoit_ring_copy(b->from.word, p->exec->exported[b->asked].word,
+		quoit_ring_copy(b->from.word, p->exec->exported[b->export_id].word,
 				sizeof b->from.word / sizeof b->from.word[0]);
 		b->peer = BRIDGE_PEER_KNOWS;
 	} else {

@@ -109,7 +109,7 @@ const struct exec_flight *exec_port_flight(const struct exec_port *p, uint32_t i
 	return &p->flight[id];
 }
 
-bool exec_port_is_vain(const struct exec_port *p, uint32_t i)
+bool exec_port_names_unsent(const struct exec_port *p, uint32_t i)
 {
 	uint64_t hint = exec_port_running(p, i);
 

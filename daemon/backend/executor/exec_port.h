@@ -54,11 +54,11 @@ enum exec_kill {
 struct exec_flight {
 	struct session *session; /* NULL: a free entry */
 	uint32_t job;
-	uint8_t leg;      /* of a copy between devices (bridge.h); 0: the job itself */
-	uint8_t type;     /* of the request: RUN or EXPORT */
-	bool doubtful;    /* a job of its session failed while it was there */
-	uint64_t serial;  /* tells it from earlier jobs in this entry */
-	uint64_t overdue; /* TSC when it was first seen to run after its deadline; 0: not yet */
+	uint8_t leg;          /* of a copy between devices (bridge.h); 0: the job itself */
+	uint8_t type;         /* of the request: RUN or EXPORT */
+	bool may_be_poisoned; /* a job of its session failed while it was there */
+	uint64_t serial;      /* tells it from earlier jobs in this entry */
+	uint64_t overdue;     /* TSC when it was first seen to run after its deadline; 0: not yet */
 };
 
 /* What a stream, or a module, was seen to work at. */
@@ -93,10 +93,10 @@ struct direct_port {
 	struct quoit_direct_requests *requests; /* these two set by the starter before UP */
 	const struct quoit_direct_words *words;
 	struct quoit_producer ring;
-	uint32_t reaped;   /* all before this one have ended */
-	uint32_t streamed; /* those of them that the launcher put into a stream */
-	uint64_t moved;    /* TSC: when the last one was done, or the first one put in */
-	bool said;         /* the starter knows that no consumer will come */
+	uint32_t reaped;    /* all before this one have ended */
+	uint32_t streamed;  /* those of them that the launcher put into a stream */
+	uint64_t moved;     /* TSC: when the last one was done, or the first one put in */
+	bool starter_knows; /* the starter knows that no consumer will come */
 };
 
 struct exec_port {
@@ -144,8 +144,8 @@ struct exec_port {
 	struct {                                 /* over all its processes; for people */
 		uint64_t requests, answers, bells, queries;
 	} count;
-	uint64_t queried; /* the process's count of queries when last looked at */
-	uint64_t looked;  /* TSC: when it was last checked for hanging */
+	uint64_t queried;   /* the process's count of queries when last looked at */
+	uint64_t last_look; /* TSC: when it was last checked for hanging */
 	struct exec_watch watch[QUOIT_EXEC_STREAMS];
 	uint64_t idle_since;    /* TSC; 0: at the last look it worked, or had nothing to do */
 	uint64_t idle_answered; /* `answered` at the last look */
@@ -203,7 +203,7 @@ bool exec_port_runs(const struct exec_port *p, const struct exec_flight *f);
 /* The name of this flight in quoit_exec_words. */
 uint64_t exec_port_name(const struct exec_port *p, const struct exec_flight *f);
 /* Does stream i name a request that, as far as this reactor knows, was never sent? */
-bool exec_port_is_vain(const struct exec_port *p, uint32_t i);
+bool exec_port_names_unsent(const struct exec_port *p, uint32_t i);
 
 /* Is there room for one more request, and for its answer? */
 bool exec_port_has_room(struct exec_port *p);

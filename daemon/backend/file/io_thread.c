@@ -81,7 +81,7 @@ static void say_done(struct io_thread *me)
 	}
 }
 
-static void *run(void *arg)
+static void *io_thread_run(void *arg)
 {
 	struct io_thread *me = arg;
 
@@ -103,7 +103,7 @@ static int start_thread(struct io_threads *t, struct io_thread *me)
 		return -EAGAIN;
 	if (CPU_COUNT(&t->cpus))
 		(void)pthread_attr_setaffinity_np(&attr, sizeof t->cpus, &t->cpus);
-	err = pthread_create(&me->thread, &attr, run, me);
+	err = pthread_create(&me->thread, &attr, io_thread_run, me);
 	pthread_attr_destroy(&attr);
 	if (err)
 		return -EAGAIN;

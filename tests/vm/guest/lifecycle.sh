@@ -85,7 +85,7 @@ killed_is_restarted() {
 watchdog_restarts() {
 	fresh
 	with_unit WatchdogSec=2
-	configure 'stick = reactor'
+	configure 'inject-hang = reactor'
 	systemctl start quoitd.service
 	as alice /payload/client work 100 &
 	rm $drop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_errands.c - closing a descriptor may hang its closer, but nothing else. */
+/* test_blocking_pool.c - closing a descriptor may hang its closer, but nothing else. */
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -10,36 +10,36 @@
 
 #include "session/blocking_pool.h"
 
-#define MANY (ERRANDS_USER + 2)
+#define MANY (BLOCKING_USER + 2)
 
-static struct errand_pool *pool;
+static struct blocking_pool *pool;
 static const struct file_systems disks = {.number = {0xef53}, .count = 1};
 static int news;
-static struct errands mine[MANY], others;
+static struct blocking mine[MANY], others;
 
 static void make(void)
 {
 	news = eventfd(0, EFD_CLOEXEC);
-	cr_assert_eq(errand_pool_new(news, &disks, &pool), 0);
+	cr_assert_eq(blocking_pool_new(news, &disks, &pool), 0);
 	for (unsigned i = 0; i < MANY; i++)
-		errands_init(&mine[i], pool, 1000, NULL);
-	errands_init(&others, pool, 1001, NULL);
+		blocking_init(&mine[i], pool, 1000, NULL);
+	blocking_init(&others, pool, 1001, NULL);
 }
 
 static void drop(void)
 {
-	errand_pool_free(pool);
+	blocking_pool_free(pool);
 	close(news);
 }
 
-TestSuite(errands, .init = make, .fini = drop, .timeout = 30);
+TestSuite(blocking, .init = make, .fini = drop, .timeout = 30);
 
 /* Wait until all descriptors are closed. */
-static void await_idle(struct errands *e)
+static void await_idle(struct blocking *e)
 {
 	uint64_t count;
 
-	while (!errands_idle(e))
+	while (!blocking_idle(e))
 		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
 }
 
@@ -65,24 +65,24 @@ static int lingering(int *ret_peer)
 	return fd;
 }
 
-Test(errands, a_close_that_hangs_holds_up_its_own_connection_only)
+Test(blocking, a_close_that_hangs_holds_up_its_own_connection_only)
 {
 	int peer;
 
-	errands_close(&mine[0], lingering(&peer));
-	errands_check(&mine[0], memfd_create("later", MFD_CLOEXEC));
+	blocking_close(&mine[0], lingering(&peer));
+	blocking_check(&mine[0], memfd_create("later", MFD_CLOEXEC));
 	for (unsigned i = 1; i < MANY; i++)
-		errands_close(&mine[i], dup(news));
+		blocking_close(&mine[i], dup(news));
 	for (unsigned i = 1; i < MANY; i++)
 		await_idle(&mine[i]);
-	cr_expect(!errands_idle(&mine[0]));
+	cr_expect(!blocking_idle(&mine[0]));
 	close(peer);
 	for (int fd = -1, result; fd < 0;) {
 		uint64_t count;
 		struct files_kind kind;
 
 		cr_assert_eq(read(news, &count, sizeof count), (ssize_t)sizeof count);
-		if (errands_checked(&mine[0], &fd, &result, &kind)) {
+		if (blocking_checked(&mine[0], &fd, &result, &kind)) {
 			cr_expect_eq(result, 0);
 			close(fd);
 		} else {
@@ -92,23 +92,23 @@ Test(errands, a_close_that_hangs_holds_up_its_own_connection_only)
 	await_idle(&mine[0]);
 }
 
-Test(errands, a_user_whose_errands_hang_holds_up_no_other)
+Test(blocking, a_user_whose_blocking_calls_hang_holds_up_no_other)
 {
 	int peer[MANY];
 
 	for (unsigned i = 0; i < MANY; i++)
-		errands_close(&mine[i], lingering(&peer[i]));
-	errands_close(&others, dup(news));
+		blocking_close(&mine[i], lingering(&peer[i]));
+	blocking_close(&others, dup(news));
 	await_idle(&others);
 	for (unsigned i = 0; i < MANY; i++)
-		cr_expect(!errands_idle(&mine[i]));
+		cr_expect(!blocking_idle(&mine[i]));
 	for (unsigned i = 0; i < MANY; i++)
 		close(peer[i]);
 	for (unsigned i = 0; i < MANY; i++)
 		await_idle(&mine[i]);
 }
 
-Test(errands, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
+Test(blocking, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
 {
 	struct quoit_ctl m;
 	int pair[2], peer, fd;
@@ -130,19 +130,19 @@ Test(errands, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
 	cr_assert_eq(sendmsg(pair[1], &msg, 0), (ssize_t)sizeof m);
 	close(pair[1]);
 	close(fd);
-	errands_hang_up(&mine[0], pair[0]);
-	cr_expect(!errands_idle(&mine[0]));
+	blocking_hang_up(&mine[0], pair[0]);
+	cr_expect(!blocking_idle(&mine[0]));
 	close(peer);
 	await_idle(&mine[0]);
 }
 
-Test(errands, an_empty_socket_is_closed_at_once)
+Test(blocking, an_empty_socket_is_closed_at_once)
 {
 	int pair[2];
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	errands_hang_up(&mine[0], pair[0]);
-	cr_expect(errands_idle(&mine[0]));
+	blocking_hang_up(&mine[0], pair[0]);
+	cr_expect(blocking_idle(&mine[0]));
 	cr_expect_eq(read(pair[1], &pair[0], 1), 0);
 	close(pair[1]);
 }
