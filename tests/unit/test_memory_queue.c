@@ -19,7 +19,9 @@
 #define TENSORS  40u
 
 static struct reactor *reactor;
-static struct memory_link *memory;
+static struct memory_link *memory, *other; /* the reactor's, which no thread reads; the thread's */
+static struct memory_thread *thread;
+static struct mailbox *outbox;
 static struct user *user;
 static struct session *s;
 
@@ -31,15 +33,20 @@ static void *zeroed(size_t bytes)
 	return memset(p, 0, bytes);
 }
 
-/* Requests stay in the link: no thread reads them. */
 static void open_session(void)
 {
 	tsc_init();
 	reactor = zeroed(sizeof *reactor);
 	memory = zeroed(sizeof *memory);
 	user = zeroed(sizeof *user + sizeof user->tenant[0]);
+	other = zeroed(sizeof *other);
 	memory_link_init(memory, &reactor->need_wake, -1);
+	memory_link_init(other, &reactor->need_wake, -1);
+	cr_assert_eq(memory_thread_start(other, 1, false, &thread), 0);
 	reactor->memory = memory;
+	outbox = zeroed(sizeof *outbox);
+	mailbox_init(outbox, &reactor->need_wake, -1);
+	reactor->outbox = outbox;
 	s = core_session(64);
 	s->reactor = reactor;
 	s->user = user;
@@ -49,8 +56,11 @@ static void open_session(void)
 
 static void close_session(void)
 {
+	memory_thread_stop(thread);
 	core_session_free(s);
 	free(user);
+	free(outbox);
+	free(other);
 	free(memory);
 	free(reactor);
 }
