@@ -292,6 +292,10 @@ for t in $(tests_of build torture); do
 	QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
 done
 
+# MUTANTS=n make torture: try so many small faults of the sources.
+[ "$mode" != --torture ] ||
+	run mutants python3 tests/mutants/mutants.py --count="${MUTANTS:-40}" --least=60
+
 await_build fuzz
 for f in build/fuzz/fuzz/*; do
 	run_beside "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \

@@ -113,7 +113,7 @@ static void compare(struct session *s, const struct quoit_sqe *sqe)
 	cr_assert_eq(validate_job(s, sqe, &plan, &fault), 0, "%s, arg %u, type %u",
 		     optable_row(sqe->opcode)->name, sqe->arg, out->dtype);
 	memset(data_of(s, OUT), 0x5a, out->elements * size);
-	cr_assert(small_run(s, sqe, &cost), "%s, arg %u, type %u: it is not short",
+	cr_assert(fast_elementwise_run(s, sqe, &cost), "%s, arg %u, type %u: it is not short",
 		  optable_row(sqe->opcode)->name, sqe->arg, out->dtype);
 	memcpy(fast, data_of(s, OUT), out->elements * size);
 	memset(data_of(s, OUT), 0xa5, out->elements * size);

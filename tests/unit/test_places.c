@@ -11,6 +11,7 @@
 
 #include "backend/executor/backend_exec.h"
 #include "backend/executor/exec_port.h"
+#include "backend/backend.h"
 #include "backend/file/backend_io.h"
 #include "core_case.h"
 #include "job/job.h"
@@ -217,7 +218,7 @@ static unsigned start_all(struct session *s)
 		memset(job, 0, sizeof *job);
 		job->sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FILE_WRITE};
 		job->view[0] = session_view(s, CORE_HANDLE(1));
-		if (io_start(reactor, s, job) < 0)
+		if (file_backend.start(reactor, s, job) < 0)
 			break;
 	}
 	return n;
