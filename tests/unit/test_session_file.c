@@ -11,6 +11,7 @@
 
 #include "base/tsc.h"
 #include "core_case.h"
+#include "job/record.h"
 #include "observe/legs.h"
 #include "observe/session_file.h"
 #include "observe/session_stats.h"
@@ -92,4 +93,27 @@ Test(session_file, an_operations_time_counts_each_job_that_a_timed_one_stands_fo
 	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
 		jobs += s->legs->count[QUOIT_LEG_RUN][i];
 	cr_expect_eq(jobs, 65);
+}
+
+/* Its reader must know that there were more jobs than it sees. */
+Test(session_file, a_trace_counts_the_jobs_that_found_no_room)
+{
+	struct trace *trace;
+	struct job job = {0};
+	uint64_t head;
+
+	cr_assert_eq(trace_new(s, folder, reactor, RECORDS, &trace), 0);
+	s->trace = trace;
+	trace->room = 1;
+	head = trace->head;
+	record_count_job(core_ring(s), &job, 0);
+	cr_expect_eq(trace->dropped, 0);
+	cr_expect_eq(trace->head, head + 1);
+	record_count_job(core_ring(s), &job, 0);
+	record_count_job(core_ring(s), &job, 0);
+	cr_expect_eq(trace->dropped, 2);
+	cr_expect_eq(trace->head, head + 1);
+	s->trace = NULL;
+	trace_end(trace);
+	trace_free(trace, folder);
 }
