@@ -3,13 +3,13 @@
 """mutants.py [OPTION...] [FILE...] - put small faults into the sources, and count those that tests notice
 
 A sample of the faults that faults.py finds, in all sources or in the FILEs, is tried one by one: a
-copy of the tree in build/mutants is built with the fault, and tested by the unit programs that the
-file is linked into, then by the end-to-end programs that it concerns, until one fails twice.  For
-each survivor the line is printed as it is and as it was: it asks for a test, unless both mean the
-same.
+copy of the tree in build/mutants is built with the fault, and tested by the unit programs that have
+the file and look at its folder, then by the end-to-end programs that it concerns, until one fails
+twice.  For each survivor the line is printed as it is and as it was changed: it asks for a test,
+unless both mean the same.
 
-The tests run as children of a process that has processes, /tmp and /dev/shm of its own, and
-can write nothing else of the machine, so a faulty daemon may signal or remove what it likes.
+The tests run as children of a process that has processes, /tmp and /dev/shm of its own, and can
+write nothing else of the machine, so a faulty daemon may signal or remove what it likes.
 """
 import argparse
 import os

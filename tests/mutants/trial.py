@@ -2,6 +2,7 @@
 """trial.py - run test programs, and find the first that notices a fault"""
 import concurrent.futures
 import os
+import re
 import signal
 import subprocess
 import time
@@ -62,11 +63,23 @@ class Trial:
             first = dict(zip(programs, pool.map(lambda program: self.run(program, 300), programs)))
         return [p for p in programs if first[p] or self.run(p, 300)]
 
+    def near(self, program, folder):
+        """Does the program's source include a header of this folder?"""
+        with open(self.tree.path(program.replace('build/debug/', '') + '.c')) as file:
+            text = file.read()
+        inner = folder.split('/', 1)[1] + '/' if '/' in folder else ''
+        if folder == 'libclient':
+            return '<quoit' in text
+        return any(name.startswith(inner) and os.path.exists(self.tree.path(folder, name[len(inner):]))
+                   for name in re.findall('^#include "(.*)"', text, re.M))
+
     def order(self, programs, source):
-        """Those with this source, the most special first."""
+        """Those that look at the source's folder and have it linked in, the most special first.
+
+        Nearly the whole daemon is linked into most, which says little."""
         name = os.path.basename(source)
-        return sorted((p for p in programs if name in self.parts[p]),
-                      key=lambda p: (os.path.basename(p) != 'test_' + name[:-2], len(self.parts[p])))
+        found = [p for p in programs if name in self.parts[p] and self.near(p, os.path.dirname(source))]
+        return sorted(found, key=lambda p: (os.path.basename(p) != 'test_' + name[:-2], len(self.parts[p])))
 
     def noticed_by(self, programs, build):
         """The first program that fails, and fails again alone; None: there is none."""

@@ -41,7 +41,7 @@ static void fill(uint8_t dtype, void *data, uint32_t elements, uint32_t first)
 		else if (dtype == QUOIT_I32)
 			((int32_t *)data)[i] = (int32_t)integer;
 		else
-			((int64_t *)data)[i] = integer << 33 | 5;
+			((int64_t *)data)[i] = integer * (INT64_C(1) << 33) + 5;
 	}
 }
 
