@@ -74,7 +74,7 @@ static struct quoit_sqe job_of(uint8_t opcode, unsigned form, uint8_t dtype, con
 		.arg = form & 3,
 		.flags = QUOIT_SQE_QUIET,
 		.tensor = {CORE_HANDLE(OUT), CORE_HANDLE(X), form >> 2 ? CORE_HANDLE(Y) : 0}};
-	bool integer = OP_TYPES_I >> dtype & 1 && row->scalar_forms >> form & 1;
+	bool integer = QUOIT_TYPES_I >> dtype & 1 && row->scalar_forms >> form & 1;
 
 	if (integer)
 		sqe.flags |= QUOIT_SQE_INT;
