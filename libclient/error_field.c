@@ -39,7 +39,7 @@ static void describe_death(const struct quoit_error *e, char *to, size_t size)
 static void describe_lost(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[1])
-		snprintf(to, size, ": device %" PRIu64 " is lost (quoit_device says why)",
+		snprintf(to, size, ": device %" PRIu64 " is lost (quoit_query_device says why)",
 			 e->value[1]);
 	else
 		snprintf(to, size, ": its module is lost (quoit topo says why)");

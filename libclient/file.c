@@ -4,7 +4,7 @@
 
 #include "library.h"
 
-int quoit_file_add(struct quoit_session *s, int fd)
+int quoit_add_file(struct quoit_session *s, int fd)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_FILE_ADD};
 	int err;
@@ -19,7 +19,7 @@ int quoit_file_add(struct quoit_session *s, int fd)
 	return m.file.index < QUOIT_MAX_FILES ? (int)m.file.index : -EPROTO;
 }
 
-int quoit_file_remove(struct quoit_session *s, int index)
+int quoit_remove_file(struct quoit_session *s, int index)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_FILE_REMOVE, .file.index = (uint32_t)index};
 

@@ -52,7 +52,7 @@ static int add(struct quoit_session *s, struct quoit_ctl *m, const void *bytes, 
 	return m->kernels.index < most ? (int)m->kernels.index : -EPROTO;
 }
 
-int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size)
+int quoit_load_image(struct quoit_session *s, unsigned device, const void *image, size_t size)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_ADD, .kernels = {.of = device}};
 
@@ -66,7 +66,7 @@ int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *ima
 	return add(s, &m, image, size, QUOIT_MAX_IMAGES);
 }
 
-int quoit_kernels_unload(struct quoit_session *s, int image)
+int quoit_unload_image(struct quoit_session *s, int image)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_REMOVE, .kernels = {.of = (uint32_t)image}};
 
@@ -75,7 +75,7 @@ int quoit_kernels_unload(struct quoit_session *s, int image)
 	return image < 0 ? -EBADF : libquoit_control_ask(s, &m, -1);
 }
 
-int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)
+int quoit_register_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_KERNEL_ADD, .kernels = {.of = (uint32_t)image}};
 

@@ -413,7 +413,7 @@ int libquoit_wait_begin(struct quoit_ring *q);
 
 /*
  * Wait for one job: its result.  The slot is free afterwards, but still has its contents.  If
- * several jobs of one wait fail, the first failure is kept for quoit_wait_error.
+ * several jobs of one wait fail, the first failure is kept for quoit_get_wait_error.
  */
 int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here);
 

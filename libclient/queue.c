@@ -323,17 +323,17 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	return (int)(n < run ? n : run);
 }
 
-const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i)
 {
 	return cqe_at(q, i);
 }
 
-const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i)
 {
 	return &q->errors[(q->cq.next + i) & q->cq_mask];
 }
 
-const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_stamps *quoit_get_stamps(const struct quoit_ring *q, unsigned i)
 {
 	return q->stamps ? &q->stamps[(q->cq.next + i) & q->cq_mask] : NULL;
 }

@@ -219,8 +219,8 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 	return err ? err : tell_ready(s);
 }
 
-int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
-		     const struct quoit_ring_params *params)
+int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
+		     unsigned count, struct quoit_ring **ret)
 {
 	static const struct quoit_ring_params defaults;
 	const struct quoit_ring_params *p = params ? params : &defaults;
@@ -259,10 +259,10 @@ int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_sessi
 	return 0;
 }
 
-int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
-		    const struct quoit_ring_params *params)
+int quoit_open_ring(struct quoit_session *s, const struct quoit_ring_params *params,
+		    struct quoit_ring **ret)
 {
-	return quoit_rings_open(ret, 1, s, params);
+	return quoit_open_rings(s, params, 1, ret);
 }
 
 int libquoit_ring_settle(struct quoit_ring *q)
@@ -275,7 +275,7 @@ int libquoit_ring_settle(struct quoit_ring *q)
 	return quoit_wait_all_at(q, QUOIT_FOREVER, NULL);
 }
 
-int quoit_ring_close(struct quoit_ring *q)
+int quoit_close_ring(struct quoit_ring *q)
 {
 	struct quoit_session *s;
 	struct quoit_ring **at;
@@ -302,14 +302,14 @@ int quoit_ring_close(struct quoit_ring *q)
 	return err;
 }
 
-struct quoit_session *quoit_ring_session(const struct quoit_ring *q)
+struct quoit_session *quoit_get_session(const struct quoit_ring *q)
 {
 	return q->session;
 }
 
 /* ---- the program's epoll loop ---- */
 
-int quoit_ring_fd(const struct quoit_ring *q)
+int quoit_get_fd(const struct quoit_ring *q)
 {
 	return libquoit_is_mine(q->mine) ? q->socket : -EOWNERDEAD;
 }
@@ -326,7 +326,7 @@ static int drain_socket(struct quoit_ring *q)
 	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : -ECONNRESET;
 }
 
-int quoit_ring_arm(struct quoit_ring *q)
+int quoit_arm(struct quoit_ring *q)
 {
 	int err;
 

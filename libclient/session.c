@@ -174,7 +174,7 @@ static void session_free(struct quoit_session *s)
 	free(s);
 }
 
-int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params)
+int quoit_open(const struct quoit_open_params *params, struct quoit_session **ret)
 {
 	static const struct quoit_open_params defaults;
 	struct quoit_session *s = calloc(1, sizeof *s);
@@ -237,7 +237,7 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 	return err;
 }
 
-int quoit_op_find(struct quoit_session *s, const char *name)
+int quoit_find_op(struct quoit_session *s, const char *name)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_OP};
 	int err;
@@ -253,7 +253,7 @@ int quoit_op_find(struct quoit_session *s, const char *name)
 	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
 }
 
-int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
+int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_DEVICE, .device = {.number = number}};
 	const struct quoit_device_reply *r = &m.device_reply;

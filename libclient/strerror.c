@@ -119,7 +119,7 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 {
 	struct quoit_error record;
 
-	if (error < 0 && q && quoit_wait_error(q, &record))
+	if (error < 0 && q && quoit_get_wait_error(q, &record))
 		return quoit_strerror_record(&record, buffer, size);
 	if (error < 0 && q && error == q->refusal.error)
 		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);

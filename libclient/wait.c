@@ -124,7 +124,7 @@ int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const cha
 	return err ? err : libquoit_wait_job(q, job, clock_deadline(timeout_ms), here);
 }
 
-bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret)
+bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret)
 {
 	if (!libquoit_is_mine(q->mine) || !q->wait_failed)
 		return false;

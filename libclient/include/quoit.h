@@ -11,10 +11,10 @@
  *	struct quoit_session *s;
  *	struct quoit_ring *q;
  *
- *	quoit_open(&s, NULL);
- *	quoit_ring_open(&q, s, NULL);
- *	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 1000, 1000);
- *	quoit_tensor b = quoit_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_open(NULL, &s);
+ *	quoit_open_ring(s, NULL, &q);
+ *	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
  *	quoit_push(q, quoit_normal(a, 1, 0));
  *	quoit_push(q, quoit_gemm(b, a, a, 0, 1.0, 0.0));
  *	quoit_wait_tensor(q, b, QUOIT_FOREVER);
@@ -149,7 +149,7 @@ struct quoit_info {
  * Trusted are root, the caller's own user, and the owner of the socket's folder if no other user
  * may write to that folder or to one above it.
  */
-QUOIT_TO_CHECK int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
+QUOIT_TO_CHECK int quoit_open(const struct quoit_open_params *params, struct quoit_session **ret);
 
 /* A sentence: why quoitd was not reached, or refused this thread's last request; never NULL. */
 const char *quoit_open_text(void);
@@ -173,7 +173,7 @@ void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret);
  * modules are found.  -ENOENT: quoitd does not have it; -ECONNRESET.  A round trip to the
  * daemon.
  */
-int quoit_op_find(struct quoit_session *s, const char *name);
+int quoit_find_op(struct quoit_session *s, const char *name);
 
 /* ---- devices ---- */
 
@@ -193,14 +193,14 @@ struct quoit_device_desc {
  * Describe device `number`, from 1 to quoit_info.devices.  If it is lost, quoit_open_text says
  * why.  -ENODEV: there is no such device; quoit_open_text says why.  A round trip to the daemon.
  */
-int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
+int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 
 /* ---- your own kernels ---- */
 
 /*
  * Load an image on a device: a cubin or PTX, or, on a soft device, the text "soft", which has
  * the built-in kernels `stencil5`, `saxpy` and `spin` (docs/gpu.md).  It is copied.  Returns its
- * index, for quoit_kernel.
+ * index, for quoit_register_kernel.
  *
  * quoit_open_text says what was wrong, in the driver's words if the driver refused it.
  * -ENOEXEC: this device cannot load it; -ENOTSUP: this driver cannot; -EFBIG: more than
@@ -210,18 +210,18 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
  * -ECONNRESET.
  * Waits for the device's process, which the first such session of a user starts.
  */
-int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size);
+int quoit_load_image(struct quoit_session *s, unsigned device, const void *image, size_t size);
 
 /* Unload an image.  Earlier jobs still run its kernels.  -EBADF: there is no such image. */
-int quoit_kernels_unload(struct quoit_session *s, int image);
+int quoit_unload_image(struct quoit_session *s, int image);
 
 /*
  * Register a kernel of an image (struct quoit_kernel_desc, kernel.h): the number for
  * quoit_launch.  -ENOENT: the image has no kernel of that name; -EINVAL: the description is
  * invalid; -ENFILE: QUOIT_MAX_KERNELS are registered; -EBADF: there is no such image; other
- * errors as quoit_kernels_load.
+ * errors as quoit_load_image.
  */
-int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
+int quoit_register_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
 
 /* An argument for a kernel's description: the address of one of the job's tensors. */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
@@ -271,35 +271,34 @@ struct quoit_ring_params {
 #endif
 
 /*
- * Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close or
+ * Open one ring.  params may be NULL.  *ret is the caller's until quoit_close_ring or
  * quoit_close.  -EINVAL: sizes or flags that are not allowed; -ENFILE: all 64 ring numbers of the
  * session have been used; they are not reused; -EDQUOT: beyond the user's limit (quoit_open_text
  * says what is left); -ENOSPC: the reactor has no room; -ENOMEM; -ECONNRESET.
  */
-QUOIT_TO_CHECK int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
-				   const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_open_ring(struct quoit_session *s, const struct quoit_ring_params *params,
+				   struct quoit_ring **ret);
 
 /* Open `count` equal rings in one call, one for each thread; all or none.  Same errors. */
-QUOIT_TO_CHECK int quoit_rings_open(struct quoit_ring **ret, unsigned count,
-				    struct quoit_session *s,
-				    const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
+				    unsigned count, struct quoit_ring **ret);
 
 /*
  * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone;
  * q is freed.  -EOWNERDEAD: this is a child process; q is not freed.
  */
-int quoit_ring_close(struct quoit_ring *q);
+int quoit_close_ring(struct quoit_ring *q);
 
 /* The ring's session, which the caller does not own. */
-struct quoit_session *quoit_ring_session(const struct quoit_ring *q);
+struct quoit_session *quoit_get_session(const struct quoit_ring *q);
 
 /*
  * A descriptor for an epoll loop, owned by q.  It becomes readable once, at the next CQE after
- * quoit_ring_arm(), and reports HUP when quoitd is gone.  quoit_ring_arm returns 1 when CQEs are
+ * quoit_arm(), and reports HUP when quoitd is gone.  quoit_arm returns 1 when CQEs are
  * there already (reap them, then arm again), else 0, or -ECONNRESET.
  */
-int quoit_ring_fd(const struct quoit_ring *q);
-int quoit_ring_arm(struct quoit_ring *q);
+int quoit_get_fd(const struct quoit_ring *q);
+int quoit_arm(struct quoit_ring *q);
 
 /* ---- submitting ---- */
 
@@ -308,7 +307,7 @@ int quoit_ring_arm(struct quoit_ring *q);
  * quarter of the ring is unpublished.
  *
  * quoit_push: the job has no name to wait for, and no CQE when it succeeds.  Its failure shows
- * where its output is read, and in quoit_failures().
+ * where its output is read, and in quoit_count_failures().
  *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
@@ -336,7 +335,7 @@ QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_j
  * A sentence that says why the library refused a call on this ring, for the last refused call.  A
  * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is not a job's failure.
  * "": no call was refused.  Valid until the next call.  quoit_open_text has the sentence for
- * quoit_open and quoit_ring_open; with q NULL this function returns that.
+ * quoit_open and quoit_open_ring; with q NULL this function returns that.
  */
 const char *quoit_error_text(const struct quoit_ring *q);
 
@@ -362,9 +361,9 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
  * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  All valid
  * until the CQE is released.
  */
-const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
-const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
-const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i);
+const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i);
+const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i);
+const struct quoit_stamps *quoit_get_stamps(const struct quoit_ring *q, unsigned i);
 
 /* Release the first n ready CQEs; n is at most the number that quoit_peek returned. */
 void quoit_release(struct quoit_ring *q, unsigned n);
@@ -385,8 +384,8 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 			       char *buffer, size_t size);
 
 /*
- * The sentence for an error record by itself (quoit_job_error, quoit_failures, quoit_wait_error),
- * as quoit_strerror_cqe.
+ * The sentence for an error record by itself (quoit_get_job_error, quoit_count_failures,
+ * quoit_get_wait_error), as quoit_strerror_cqe.
  */
 const char *quoit_strerror_record(const struct quoit_error *error, char *buffer, size_t size);
 
@@ -409,7 +408,7 @@ const char *quoit_strerror(int error);
 /*
  * Wait until the job has ended, return its result, and free its slot.
  * -ETIME: the job has not ended in time, and stays valid.  A job that missed its own deadline ends
- * with -ETIME, too; then its slot is freed, and quoit_result returns -EINVAL.
+ * with -ETIME, too; then its slot is freed, and quoit_get_result returns -EINVAL.
  */
 QUOIT_TO_CHECK int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms,
 				 const char *here);
@@ -418,7 +417,7 @@ QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_m
 
 /*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
- * and return how many have ended.  Their slots stay valid for quoit_result.
+ * and return how many have ended.  Their slots stay valid for quoit_get_result.
  */
 QUOIT_TO_CHECK int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				   unsigned n, int timeout_ms, const char *here);
@@ -448,7 +447,7 @@ QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int t
  * quoit_wait_tensor, quoit_read).  False: that wait returned no job's failure, because all went
  * well or because the wait itself failed (-ETIME, -EINVAL, -ECONNRESET).
  */
-bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
+bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
  * Write a sentence for the error of the last wait on this ring into the caller's buffer, and return
@@ -478,13 +477,13 @@ QUOIT_TO_CHECK int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms
  * The result of a job that has ended; -EINPROGRESS: it has not; -EINVAL: no such job.  Does not
  * wait, and its slot stays.
  */
-int quoit_result(struct quoit_ring *q, quoit_job job);
+int quoit_get_result(struct quoit_ring *q, quoit_job job);
 
 /* The error record of a job that has failed; false: it has not. */
-bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
+bool quoit_get_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
 
 /* The times of a job that has ended (QUOIT_RING_STAMPS); false: there are none. */
-bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
+bool quoit_get_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
 
 /* Give up the job's name: its slot is freed when the job ends. */
 void quoit_detach(struct quoit_ring *q, quoit_job job);
@@ -501,7 +500,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job);
  * How many pushed or detached jobs have failed on this ring; *ret_last (may be
  * NULL) is the last one's record.
  */
-uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
+uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
 /* ---- tensors ---- */
 
@@ -542,10 +541,10 @@ quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape,
  * the caller's, who keeps it until the tensor is freed and its jobs have ended; other memory is
  * refused (QUOIT_NO_TENSOR).
  */
-quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
-quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
-			  uint32_t cols);
-quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
+quoit_tensor quoit_create_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
+quoit_tensor quoit_create_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
+				 uint32_t cols);
+quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
 
 /*
  * A view on the buffer of t, of the same dtype, `offset` bytes after t's first element.  The caller
@@ -563,7 +562,7 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 int quoit_free(struct quoit_ring *q, quoit_tensor t);
 
 /* The shape that t was created with; false: t is not a tensor of this session. */
-bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
+bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
 
 /* ---- memory that both sides see ---- */
 
@@ -595,7 +594,7 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
 /* ---- files ---- */
 
 /*
- * Let jobs use an open file.  Returns the index for quoit_file_read and quoit_file_write, or a
+ * Let jobs use an open file.  Returns the index for quoit_read_file and quoit_write_file, or a
  * negative errno.  The daemon keeps a duplicate; fd stays the caller's.  Regular files only,
  * without O_APPEND (-EINVAL); -ENFILE: the session has as many files as it may have; -ECONNRESET.
  * A round trip to the daemon.
@@ -605,10 +604,10 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
  * overlay, FUSE or NFS, jobs that write fail with -EACCES, as does this call if fd is open only for
  * writing.  quoit_strerror_wait and quoit_open_text name the file system.
  */
-int quoit_file_add(struct quoit_session *s, int fd);
+int quoit_add_file(struct quoit_session *s, int fd);
 
 /* Earlier jobs still use the file.  -EBADF, -EINVAL: there is no such index; -ECONNRESET. */
-int quoit_file_remove(struct quoit_session *s, int index);
+int quoit_remove_file(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
 
@@ -882,8 +881,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoi
 }
 
 /*
- * Launch a kernel of quoit_kernel on these tensors, which must be on its device (else -EXDEV); give
- * QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
+ * Launch a kernel of quoit_register_kernel on these tensors, which must be on its device (else
+ * -EXDEV); give QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
  * quoit_op_arg(..., kernel, scalar0, scalar1) gives the kernel scalars, as bits.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
@@ -893,14 +892,14 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tenso
 	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
 }
 
-/* Read a dense tensor from a file of quoit_file_add, or write it; the result counts bytes. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_read(quoit_tensor out, int file,
+/* Read a dense tensor from a file of quoit_add_file, or write it; the result counts bytes. */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_read_file(quoit_tensor out, int file,
 							    uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_READ, out, 0, 0, 0), 0, offset, (uint64_t)file);
 }
 
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int file,
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int file,
 							     uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_WRITE, x, 0, 0, 0), 0, offset, (uint64_t)file);

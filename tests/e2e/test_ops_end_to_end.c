@@ -24,7 +24,7 @@ static void run(struct quoit_sqe sqe)
 /* Make an f32 tensor of 2 x 3 with these elements. */
 static quoit_tensor floats(const float values[6])
 {
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, 2, 3);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_F32, 2, 3);
 
 	cr_assert_eq(quoit_write(c.q, t, values, 6 * sizeof *values), 0);
 	return t;
@@ -32,7 +32,7 @@ static quoit_tensor floats(const float values[6])
 
 static quoit_tensor ints(uint32_t rows, uint32_t cols, const int32_t *values)
 {
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_I32, rows, cols);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_I32, rows, cols);
 
 	cr_assert_eq(quoit_write(c.q, t, values, rows * cols * sizeof *values), 0);
 	return t;
@@ -71,8 +71,8 @@ static const float y_values[6] = {2, 2, 2, 4, 4, 4};
 static void check_moves(void)
 {
 	quoit_tensor x = floats(x_values), out = floats(y_values);
-	quoit_tensor turned = quoit_matrix(c.q, QUOIT_F32, 3, 2);
-	quoit_tensor whole = quoit_matrix(c.q, QUOIT_I32, 2, 3);
+	quoit_tensor turned = quoit_create_matrix(c.q, QUOIT_F32, 3, 2);
+	quoit_tensor whole = quoit_create_matrix(c.q, QUOIT_I32, 2, 3);
 	quoit_tensor index = ints(1, 3, (int32_t[]){2, 0, 0});
 
 	run(quoit_fill(out, 1.5));
@@ -142,7 +142,8 @@ static void check_unary(void)
 
 static void check_random(void)
 {
-	quoit_tensor a = quoit_vector(c.q, QUOIT_F32, 6), b = quoit_vector(c.q, QUOIT_F32, 6);
+	quoit_tensor a = quoit_create_vector(c.q, QUOIT_F32, 6),
+		     b = quoit_create_vector(c.q, QUOIT_F32, 6);
 	float first[6], second[6];
 
 	run(quoit_uniform(a, 7, 0));
@@ -162,10 +163,10 @@ static void check_random(void)
 static void check_reductions(void)
 {
 	quoit_tensor x = floats(x_values), y = floats(y_values), gradient = floats(y_values);
-	quoit_tensor one = quoit_vector(c.q, QUOIT_F32, 1);
-	quoit_tensor rows = quoit_matrix(c.q, QUOIT_F32, 2, 1);
-	quoit_tensor where = quoit_vector(c.q, QUOIT_I64, 1);
-	quoit_tensor square = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	quoit_tensor one = quoit_create_vector(c.q, QUOIT_F32, 1);
+	quoit_tensor rows = quoit_create_matrix(c.q, QUOIT_F32, 2, 1);
+	quoit_tensor where = quoit_create_vector(c.q, QUOIT_I64, 1);
+	quoit_tensor square = quoit_create_matrix(c.q, QUOIT_F32, 2, 2);
 	int64_t at = -1;
 
 	run(quoit_sum(rows, x, 3));
@@ -189,9 +190,10 @@ static void check_reductions(void)
 /* Convert 2 x 3 numbers that need no rounding to halves and back. */
 static void check_halves(enum quoit_dtype dtype)
 {
-	quoit_tensor x = quoit_matrix(c.q, dtype, 2, 3), y = quoit_matrix(c.q, dtype, 2, 3);
-	quoit_tensor square = quoit_matrix(c.q, dtype, 2, 2);
-	quoit_tensor sum = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	quoit_tensor x = quoit_create_matrix(c.q, dtype, 2, 3),
+		     y = quoit_create_matrix(c.q, dtype, 2, 3);
+	quoit_tensor square = quoit_create_matrix(c.q, dtype, 2, 2);
+	quoit_tensor sum = quoit_create_matrix(c.q, QUOIT_F32, 2, 2);
 	uint16_t halves[6];
 
 	for (unsigned i = 0; i < 6; i++)
@@ -213,9 +215,9 @@ static void check_halves(enum quoit_dtype dtype)
 static void check_large_halves(void)
 {
 	enum { N = 400 };
-	quoit_tensor a = quoit_matrix(c.q, QUOIT_BF16, N, N),
-		     b = quoit_matrix(c.q, QUOIT_BF16, N, N);
-	quoit_tensor product = quoit_matrix(c.q, QUOIT_F32, N, N);
+	quoit_tensor a = quoit_create_matrix(c.q, QUOIT_BF16, N, N),
+		     b = quoit_create_matrix(c.q, QUOIT_BF16, N, N);
+	quoit_tensor product = quoit_create_matrix(c.q, QUOIT_F32, N, N);
 	uint16_t *halves = malloc(N * N * sizeof *halves);
 	float *found = malloc(N * N * sizeof *found);
 
@@ -235,15 +237,15 @@ static void check_large_halves(void)
 static void check_files(void)
 {
 	char path[] = "/tmp/quoit-e2e-file-XXXXXX";
-	int fd = mkstemp(path), file = quoit_file_add(c.s, fd);
+	int fd = mkstemp(path), file = quoit_add_file(c.s, fd);
 	quoit_tensor x = floats(x_values), back = floats(y_values);
 
 	unlink(path);
 	cr_assert_geq(file, 0);
-	run(quoit_file_write(x, file, 8));
-	run(quoit_file_read(back, file, 8));
+	run(quoit_write_file(x, file, 8));
+	run(quoit_read_file(back, file, 8));
 	EXPECT_FLOATS(back, "file", 1, -2, 3, 4, 0.25f, -6);
-	cr_expect_eq(quoit_file_remove(c.s, file), 0);
+	cr_expect_eq(quoit_remove_file(c.s, file), 0);
 	close(fd);
 }
 

@@ -7,8 +7,9 @@
 static int run(struct quoit_ring *q)
 {
 	struct quoit_sqe slot = quoit_nop(QUOIT_NO_TENSOR); /* the type, not a function */
-	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 2, 2), b = quoit_matrix(q, QUOIT_F32, 2, 2);
-	quoit_tensor less = quoit_matrix(q, QUOIT_I32, 2, 2);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 2, 2),
+		     b = quoit_create_matrix(q, QUOIT_F32, 2, 2);
+	quoit_tensor less = quoit_create_matrix(q, QUOIT_I32, 2, 2);
 	float x[4];
 
 	if (quoit_push(q, slot) || quoit_push(q, quoit_fill(a, 2)) ||
@@ -28,7 +29,7 @@ int main(void)
 	struct quoit_info info;
 	int failed;
 
-	if (quoit_open(&s, NULL) || quoit_ring_open(&q, s, NULL)) {
+	if (quoit_open(NULL, &s) || quoit_open_ring(s, NULL, &q)) {
 		fprintf(stderr, "builders: %s\n", quoit_open_text());
 		return 1;
 	}
