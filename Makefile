@@ -89,7 +89,7 @@ daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 exec_src := $(wildcard daemon/quoit-exec/*.c)
 exec_obj := $(exec_src:%.c=$(B)/%.o)
 soft_obj := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/quoit-exec/soft/*.c))
-tool_folders := doctor exporter top trace
+tool_folders := cli read launch bench doctor trace top exporter
 tool_src := $(wildcard tools/*.c $(tool_folders:%=tools/%/*.c))
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))

@@ -103,7 +103,7 @@ names_of_no_page() {
 }
 
 explanations() {
-	pages | grep -xE 'docs/(architecture|decisions|ring-protocol|explanation/[a-z-]*)\.md'
+	pages | grep -xE 'CONTRIBUTING\.md|daemon/.*/README\.md|docs/(architecture|decisions|ring-protocol|explanation/[a-z-]*)\.md'
 }
 
 # `folder/file.c` from the root, from daemon/ or as it is included; `file.c` anywhere.

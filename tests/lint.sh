@@ -51,6 +51,7 @@ done
 expect_nothing 'in daemon/, includes go down' "$(upward daemon \
 	base store fair config machine ops session observe memory job backend processes reactor control . \
 	quoit-exec=base,store,fair,ops)"
+expect_nothing 'in tools/, includes go down' "$(upward tools cli read launch bench doctor trace top exporter .)"
 expect_nothing 'in cuda/, includes go down' "$(upward cuda kernels .)"
 expect_nothing 'public headers include only public headers' \
 	"$(grep -n '^#include "' libclient/include/quoit.h libclient/include/quoit/*)"

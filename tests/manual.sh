@@ -93,7 +93,7 @@ settings_missing() {
 }
 
 benchmarks() {
-	sed -n 's/^const struct bench_plan bench_\([a-z]*\) .*/\1/p' tools/cmd_bench_*.c
+	sed -n 's/^const struct bench_plan bench_\([a-z]*\) .*/\1/p' tools/bench/plan_*.c
 }
 
 # Columns, benchmarks and checks are the tags of lists.

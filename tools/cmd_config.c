@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "counters.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "runtime.h"
-#include "suggest.h"
+#include "read/counters.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/runtime.h"
+#include "cli/suggest.h"
 
 #define MOST_TEXT (1u << 20)
 #define MOST_ROWS 2048

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
 #include "doctor/checks.h"
 #include "doctor/print.h"
 #include "doctor/tree.h"
-#include "runtime.h"
-#include "suggest.h"
+#include "read/runtime.h"
+#include "cli/suggest.h"
 
 static const struct args_option options[] = {
 	{"no-measure", NULL, "leave out the checks of the group 'measure'", 'n'},

@@ -7,14 +7,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
 #include "exporter/collect.h"
 #include "exporter/hosts.h"
 #include "exporter/listen.h"
 #include "exporter/microhttpd.h"
 #include "exporter/server.h"
-#include "runtime.h"
+#include "read/runtime.h"
 
 static const struct args_option options[] = {
 	{"listen", "ADDRESS:PORT", "listen there; [::1]:PORT for IPv6, port 0 for any free one",

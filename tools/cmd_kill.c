@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "control.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "runtime.h"
+#include "read/control.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/runtime.h"
 
 static const struct args_option options[] = {
 	{"socket", "PATH", "quoitd's socket"},

@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "columns.h"
+#include "cli/args.h"
+#include "read/columns.h"
 #include "commands.h"
-#include "format.h"
-#include "runtime.h"
-#include "sessions.h"
-#include "users.h"
+#include "read/format.h"
+#include "read/runtime.h"
+#include "read/sessions.h"
+#include "read/users.h"
 
 #define DEFAULT_COLUMNS                                                                            \
 	"user,pid,session,%cpu,rss,used,leased,device,node,reactor,state,queued,running,done,"     \

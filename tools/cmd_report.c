@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
 #include "trace/output.h"
 #include "trace/page.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "private_daemon.h"
-#include "program.h"
+#include "launch/private_daemon.h"
+#include "launch/program.h"
 
 static const struct args_option options[] = {
 	{"reactors", "N", "and every other option of quoitd: see quoitd --help"},

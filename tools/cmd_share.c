@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "control.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "runtime.h"
-#include "share.h"
-#include "users.h"
+#include "read/control.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/runtime.h"
+#include "read/share.h"
+#include "read/users.h"
 
 static const struct args_option options[] = {
 	{"socket", "PATH", "quoitd's socket"},

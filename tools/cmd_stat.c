@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "counters.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "rates.h"
-#include "runtime.h"
+#include "read/counters.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/rates.h"
+#include "read/runtime.h"
 
 #define LINES_PER_HEADER 22 /* with the header they fit on the smallest terminal */
 #define INTERVAL_MOST    86400.0

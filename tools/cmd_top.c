@@ -7,11 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "daemon_state.h"
-#include "runtime.h"
-#include "sessions.h"
+#include "read/daemon_state.h"
+#include "read/runtime.h"
+#include "read/sessions.h"
 #include "top/follow.h"
 #include "top/keys.h"
 #include "top/machine.h"

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
+#include "cli/args.h"
 #include "commands.h"
-#include "counters.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "runtime.h"
+#include "read/counters.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/runtime.h"
 
 #define MOST_TEXT 65536
 

@@ -8,7 +8,7 @@
 #include <quoit/descriptors.h>
 
 #include "commands.h"
-#include "suggest.h"
+#include "cli/suggest.h"
 
 static const struct {
 	const char *name;

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* A soft device makes fewer products by this factor; as in tools/cmd_bench_device.c. */
+/* A soft device makes fewer products by this factor; as in tools/bench/plan_device.c. */
 #define PEER_DEVICE_SOFT_PART 100u
 
 enum peer_device_work {

@@ -208,7 +208,7 @@ Test(ps, every_column_can_be_shown)
 {
 #define QUOIT_COLUMN(NAME, key, alias, title, kind, from, help) {key, title},
 	static const char *const columns[][2] = {
-#include "columns.def"
+#include "read/columns.def"
 	};
 #undef QUOIT_COLUMN
 	struct town t = town_open();

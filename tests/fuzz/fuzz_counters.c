@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters.h"
-#include "legs.h"
-#include "timings.h"
+#include "read/counters.h"
+#include "read/legs.h"
+#include "read/timings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "legs.h"
+#include "read/legs.h"
 #include "trace/chrome.h"
 #include "trace/page.h"
 #include "trace/writer.h"

@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "counters.h"
+#include "read/counters.h"
 
 #define LABEL(name, text) text,
 static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};

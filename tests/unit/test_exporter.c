@@ -13,14 +13,14 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "buckets.h"
+#include "read/buckets.h"
 #include "exporter/collect.h"
 #include "exporter/listen.h"
 #include "exporter/metrics.h"
 #include "observe/histograms.h"
 #include "base/tsc.h"
-#include "runtime.h"
-#include "user_sums.h"
+#include "read/runtime.h"
+#include "read/user_sums.h"
 
 #define HZ 1000000000u /* a tick is a nanosecond */
 

@@ -7,7 +7,7 @@
 
 #include <quoit/sample.h>
 
-#include "legs.h"
+#include "read/legs.h"
 
 /* ---- buckets ---- */
 

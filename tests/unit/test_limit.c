@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "limit.h"
+#include "read/limit.h"
 
 #define SECOND 1000000000u /* a tick is a nanosecond */
 

@@ -2,7 +2,7 @@
 /* test_rates.c - rates between two readings of the totals */
 #include <criterion/criterion.h>
 
-#include "rates.h"
+#include "read/rates.h"
 
 #define HZ     1000000000u /* a tick is a nanosecond */
 #define SECOND UINT64_C(1000000000)

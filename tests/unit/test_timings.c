@@ -9,10 +9,10 @@
 
 #include <criterion/criterion.h>
 
-#include "buckets.h"
+#include "read/buckets.h"
 #include "observe/histograms.h"
 #include "observe/reactor_histograms.h"
-#include "timings.h"
+#include "read/timings.h"
 
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
 #define ROWS        3

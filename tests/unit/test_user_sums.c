@@ -4,8 +4,8 @@
 
 #include <criterion/criterion.h>
 
-#include "share.h"
-#include "user_sums.h"
+#include "read/share.h"
+#include "read/user_sums.h"
 
 #define HZ   1000000000u /* a tick is a nanosecond */
 #define MOST 4

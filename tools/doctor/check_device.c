@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "checks.h"
 #include "measure.h"
 #include "pci.h"
-#include "private_daemon.h"
+#include "launch/private_daemon.h"
 #include "tree.h"
 
 static void judge_all(struct examination *e, const struct measure_device *m, bool is_soft)

@@ -11,7 +11,7 @@
 
 #include "checks.h"
 #include "pci.h"
-#include "private_daemon.h"
+#include "launch/private_daemon.h"
 #include "tree.h"
 
 #define VERSION_FILE "proc/driver/nvidia/version"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
+#include "read/format.h"
 #include "judge.h"
 
 /*

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "doctor/judge.h"
-#include "format.h"
+#include "judge.h"
+#include "read/format.h"
 
 #define GIB (UINT64_C(1) << 30)
 

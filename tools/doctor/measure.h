@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime.h"
+#include "read/runtime.h"
 
 /* The most time for a measurement if a CPU runs our thread seldom or never; then -ETIMEDOUT. */
 #define MEASURE_MOST_S 2.0

@@ -6,7 +6,7 @@
 
 #include <quoit.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "measure.h"
 
 #define COPY_BYTES  (UINT64_C(64) << 20)

@@ -6,7 +6,7 @@
 
 #include <quoit/pause.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "measure.h"
 
 #define LINE    64

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "measure.h"
 
 /* More than a core's last-level cache, and little enough to allocate for a moment. */

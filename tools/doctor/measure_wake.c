@@ -10,7 +10,7 @@
 
 #include <quoit/pause.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "measure.h"
 
 #define SAMPLES  100u

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "format.h"
+#include "read/format.h"
 
 #define ESCAPED_BYTES (4 * FINDING_BYTES + 1)
 

@@ -11,10 +11,10 @@
 
 #include <quoit/ctl.h>
 
-#include "counters.h"
-#include "daemon_state.h"
-#include "format.h"
-#include "process.h"
+#include "read/counters.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/process.h"
 
 #define ANSWER_MS 1000
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "numbers.h"
-#include "runtime.h"
+#include "read/runtime.h"
 
 #define RUNNING_PATIENCE_S 5
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* accept.c - find out from a request's header what its sender accepts */
-#include "exporter/accept.h"
+#include "accept.h"
 
 #include <stddef.h>
 #include <stdlib.h>

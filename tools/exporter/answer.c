@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* answer.c - answer requests to the exporter */
-#include "exporter/answer.h"
+#include "answer.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon_state.h"
-#include "exporter/accept.h"
-#include "exporter/exposition.h"
-#include "exporter/gzip.h"
-#include "exporter/microhttpd.h"
+#include "read/daemon_state.h"
+#include "accept.h"
+#include "exposition.h"
+#include "gzip.h"
+#include "microhttpd.h"
 
 static const char index_text[] = "quoit exporter: the metrics of quoitd are at /metrics\n";
 

@@ -8,8 +8,8 @@
 
 #include <microhttpd.h>
 
-#include "exporter/collect.h"
-#include "exporter/hosts.h"
+#include "collect.h"
+#include "hosts.h"
 
 /*
  * A text for many sessions has megabytes and takes long to write, so all requests within this time

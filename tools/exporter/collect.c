@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* collect.c - read the metrics of a quoitd from its present counter files */
-#include "exporter/collect.h"
+#include "collect.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon_state.h"
-#include "exporter/collect_sessions.h"
-#include "exporter/collect_timings.h"
-#include "exporter/collect_users.h"
-#include "exporter/exposition.h"
-#include "exporter/metrics.h"
-#include "runtime.h"
-#include "sessions.h"
+#include "read/daemon_state.h"
+#include "collect_sessions.h"
+#include "collect_timings.h"
+#include "collect_users.h"
+#include "exposition.h"
+#include "metrics.h"
+#include "read/runtime.h"
+#include "read/sessions.h"
 
 #define CLOCK_STEP_NS 500000000 /* two readings of two clocks are never so far apart */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* collect_buckets.c - convert a histogram of quoitd's into Prometheus' form */
-#include "exporter/collect_buckets.h"
+#include "collect_buckets.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "buckets.h"
+#include "read/buckets.h"
 
 #define LEAST_NS 1e1
 #define DECADES  10

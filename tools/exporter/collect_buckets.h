@@ -5,7 +5,7 @@
 
 #include <quoit/stats.h>
 
-#include "exporter/exposition.h"
+#include "exposition.h"
 
 /*
  * Bounds from 10 ns to 100 s, made of hundreds of buckets that are narrow enough for either choice.

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* collect_sessions.c - write the metrics of single sessions */
-#include "exporter/collect_sessions.h"
+#include "collect_sessions.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exporter/collect_buckets.h"
-#include "exporter/metrics.h"
-#include "format.h"
-#include "legs.h"
+#include "collect_buckets.h"
+#include "metrics.h"
+#include "read/format.h"
+#include "read/legs.h"
 
 /* ---- choice ---- */
 

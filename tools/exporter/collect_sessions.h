@@ -3,9 +3,9 @@
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_SESSIONS_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_SESSIONS_H
 
-#include "exporter/exposition.h"
-#include "sessions.h"
-#include "user_sums.h"
+#include "exposition.h"
+#include "read/sessions.h"
+#include "read/user_sums.h"
 
 /*
  * Write the busiest sessions, at most `most`.  0 or -ENOMEM.  directory: where they were read.

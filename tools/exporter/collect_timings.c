@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* collect_timings.c - write the metrics of quoitd's histograms and operations */
-#include "exporter/collect_timings.h"
+#include "collect_timings.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "exporter/collect_buckets.h"
-#include "limit.h"
-#include "timings.h"
+#include "collect_buckets.h"
+#include "read/limit.h"
+#include "read/timings.h"
 
 #define LABEL(name, text) text,
 static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* collect_users.c - write the metrics of users */
-#include "exporter/collect_users.h"
+#include "collect_users.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "exporter/metrics.h"
+#include "metrics.h"
 
 static bool counts(const struct metric *m)
 {

@@ -3,8 +3,8 @@
 #ifndef QUOIT_TOOLS_EXPORTER_COLLECT_USERS_H
 #define QUOIT_TOOLS_EXPORTER_COLLECT_USERS_H
 
-#include "exporter/exposition.h"
-#include "user_sums.h"
+#include "exposition.h"
+#include "read/user_sums.h"
 
 void collect_users(struct exposition *e, const struct user_sums *u);
 

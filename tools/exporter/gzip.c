@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip.c - compress a text for clients that accept that */
-#include "exporter/gzip.h"
+#include "gzip.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hosts.c - check the host name by which the exporter is asked */
-#include "exporter/hosts.h"
+#include "hosts.h"
 
 #include <arpa/inet.h>
 #include <stddef.h>

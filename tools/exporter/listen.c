@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* listen.c - parse and open the address that the exporter listens on */
-#include "exporter/listen.h"
+#include "listen.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "cli/args.h"
 
 #define LONGEST_ADDRESS 64 /* with an interface's name behind '%' */
 

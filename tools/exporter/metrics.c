@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.c - the table of all counters and their metrics */
-#include "exporter/metrics.h"
+#include "metrics.h"
 
 #include <stddef.h>
 

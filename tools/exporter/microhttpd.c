@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* microhttpd.c - load libmicrohttpd when it is needed */
-#include "exporter/microhttpd.h"
+#include "microhttpd.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* server.c - serve the metrics by HTTP: libmicrohttpd in one thread, ours */
-#include "exporter/server.h"
+#include "server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exporter/answer.h"
-#include "exporter/microhttpd.h"
+#include "answer.h"
+#include "microhttpd.h"
 
 /* The library accepts some connections before it notices those that we ended. */
 #define SPARE  16

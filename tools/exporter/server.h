@@ -9,8 +9,8 @@
 #ifndef QUOIT_TOOLS_EXPORTER_SERVER_H
 #define QUOIT_TOOLS_EXPORTER_SERVER_H
 
-#include "exporter/collect.h"
-#include "exporter/hosts.h"
+#include "collect.h"
+#include "hosts.h"
 
 #define SERVER_CONNECTIONS 32
 #define SERVER_SECONDS     5

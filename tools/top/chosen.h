@@ -3,9 +3,9 @@
 #ifndef QUOIT_TOOLS_TOP_CHOSEN_H
 #define QUOIT_TOOLS_TOP_CHOSEN_H
 
-#include "columns.h"
-#include "legs.h"
-#include "limit.h"
+#include "read/columns.h"
+#include "read/legs.h"
+#include "read/limit.h"
 
 struct chosen {
 	uint64_t session; /* 0: no session */

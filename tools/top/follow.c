@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon_state.h"
-#include "rates.h"
-#include "runtime.h"
+#include "read/daemon_state.h"
+#include "read/rates.h"
+#include "read/runtime.h"
 
 /* ---- totals ---- */
 

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "chosen.h"
-#include "columns.h"
-#include "counters.h"
-#include "timings.h"
+#include "read/columns.h"
+#include "read/counters.h"
+#include "read/timings.h"
 
 struct followed {
 	uint64_t session;

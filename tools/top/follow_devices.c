@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* follow_devices.c - compute from quoitd's histograms what jobs did on devices */
-#include "buckets.h"
+#include "read/buckets.h"
 #include "follow.h"
 
 /* The histograms are long, and reactors update them seldom, so they are read at most this often. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "read/control.h"
 #include "screen.h"
-#include "users.h"
+#include "read/users.h"
 
 /* ---- words ---- */
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "read/runtime.h"
 
 /* The system counts in hundredths of a second, so a shorter time would say little. */
 #define SYSTEM_LEAST_NS UINT64_C(400000000)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon_state.h"
-#include "format.h"
-#include "rates.h"
-#include "runtime.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/rates.h"
+#include "read/runtime.h"
 #include "view_private.h"
 
 /* ---- lines above the sessions ---- */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "columns.h"
+#include "read/columns.h"
 #include "follow.h"
 #include "machine.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
-#include "rates.h"
+#include "read/format.h"
+#include "read/rates.h"
 #include "view_private.h"
 
 /* A core's cell: "cpu 12 r3 [", the bar, "] 12.3 w 12.3 t 12.3 p 100.0 sys". */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#include "format.h"
+#include "read/format.h"
 #include "view_private.h"
 
 /* ---- legs ---- */

@@ -7,15 +7,15 @@
  * without a free lane become asynchronous events.  Arrows end at slices, so a submit is a slice,
  * too.
  */
-#include "trace/chrome.h"
+#include "chrome.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/chrome_private.h"
-#include "trace/text.h"
+#include "chrome_private.h"
+#include "text.h"
 
 unsigned chrome_process(const struct chrome *c, const struct recording_session *s)
 {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "trace/recording.h"
+#include "recording.h"
 
 /*
  * Write it, event by event.  0, -ENOMEM or the reader's error; the caller checks `out` for errors.

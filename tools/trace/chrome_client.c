@@ -2,7 +2,7 @@
 /* chrome_client.c - write what clients noted about their rings: submits, reaps and waits */
 #include <inttypes.h>
 
-#include "trace/chrome_private.h"
+#include "chrome_private.h"
 
 #define MOMENT 200 /* ns: how long a submit is drawn */
 

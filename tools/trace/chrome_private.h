@@ -11,9 +11,9 @@
 
 #include <stdio.h>
 
-#include "trace/lanes.h"
-#include "trace/notes.h"
-#include "trace/work.h"
+#include "lanes.h"
+#include "notes.h"
+#include "work.h"
 
 #define QUOITD       1u /* numbers of the processes */
 #define FIRST        2u

@@ -2,8 +2,8 @@
 /* chrome_put.c - write an event of Chrome's trace event format, and names of tracks */
 #include <inttypes.h>
 
-#include "trace/chrome_private.h"
-#include "trace/text.h"
+#include "chrome_private.h"
+#include "text.h"
 
 /* ---- an event's head ---- */
 

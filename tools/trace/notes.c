@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* notes.c - look up when a client submitted and reaped, by its own notes */
-#include "trace/notes.h"
+#include "notes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef QUOIT_TOOLS_TRACE_NOTES_H
 #define QUOIT_TOOLS_TRACE_NOTES_H
 
-#include "trace/recording.h"
+#include "recording.h"
 
 struct note {
 	int64_t at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - convert a recording into a file or to standard output */
-#include "trace/output.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>

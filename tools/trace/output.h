@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "trace/recording.h"
+#include "recording.h"
 
 typedef int output_fn(struct trace_reader *r, struct recording *rec, FILE *out);
 

@@ -6,7 +6,7 @@
  * JSON in an element that is not a script; report.js draws them.  Text of the recording never
  * becomes HTML: text.h escapes it, and the script uses it only as text.
  */
-#include "trace/page.h"
+#include "page.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "trace/parts.h"
-#include "trace/summary.h"
-#include "trace/text.h"
+#include "parts.h"
+#include "summary.h"
+#include "text.h"
 
 struct page {
 	FILE *out;

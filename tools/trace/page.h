@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "trace/recording.h"
+#include "recording.h"
 
 /* 0, -ENOMEM or the reader's error; the caller checks `out` for errors. */
 int page_write(struct trace_reader *r, struct recording *rec, FILE *out);

@@ -3,7 +3,7 @@
  * parts.c - include the files of tools/report/ by the assembler; paths are relative to the
  * Makefile's folder
  */
-#include "trace/parts.h"
+#include "parts.h"
 
 #define PART(name, path)                                                                           \
 	__asm__(".section .rodata\n.global " name "\n.type " name ", %object\n" name               \

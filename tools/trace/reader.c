@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.c - read a recording, chunk by chunk */
-#include "trace/reader.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/layout.h"
+#include "layout.h"
 
 struct trace_reader {
 	int fd;               /* -1: reads `bytes` instead */

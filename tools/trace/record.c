@@ -2,7 +2,7 @@
 /*
  * record.c - `quoit trace record`: record a program, a process or all, until it ends or for a time
  */
-#include "trace/record.h"
+#include "record.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,11 +17,11 @@
 
 #include <quoit/socket.h>
 
-#include "args.h"
-#include "private_daemon.h"
-#include "program.h"
-#include "runtime.h"
-#include "trace/recorder.h"
+#include "cli/args.h"
+#include "launch/private_daemon.h"
+#include "launch/program.h"
+#include "read/runtime.h"
+#include "recorder.h"
 
 #define DEFAULT_PATH    "quoit.trace"
 #define DEFAULT_SIZE    (UINT64_C(256) << 20)

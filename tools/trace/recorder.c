@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder.c - follow quoitd's trace files, and copy their records into a recording */
-#include "trace/recorder_private.h"
+#include "recorder_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon_state.h"
-#include "format.h"
-#include "runtime.h"
+#include "read/daemon_state.h"
+#include "read/format.h"
+#include "read/runtime.h"
 
 #define TOTALS_NS       100000000u
 #define BUFFER_RECORDS  (TRACE_MOST_CHUNK / sizeof(struct quoit_trace_record))

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counters.h"
-#include "trace/tail.h"
-#include "trace/watch.h"
-#include "trace/writer.h"
+#include "read/counters.h"
+#include "tail.h"
+#include "watch.h"
+#include "writer.h"
 
 #define RECORDER_MOST_TAILS       512u /* at a time; each takes a descriptor */
 #define RECORDER_MOST_CONNECTIONS 64u

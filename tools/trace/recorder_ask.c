@@ -8,9 +8,9 @@
 
 #include <quoit/ctl.h>
 
-#include "control.h"
-#include "sessions.h"
-#include "trace/recorder_private.h"
+#include "read/control.h"
+#include "read/sessions.h"
+#include "recorder_private.h"
 
 /* Returns a connection that records, and how many sessions it records; -errno after a message. */
 static int ask(const struct recorder *r, uint64_t session, uint32_t *ret_sessions)

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "trace/recorder_private.h"
+#include "recorder_private.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

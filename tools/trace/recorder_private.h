@@ -14,7 +14,7 @@
 
 #include <time.h>
 
-#include "trace/recorder.h"
+#include "recorder.h"
 
 /* Nanoseconds of a clock; and the TSC, as libquoit and quoitd read it. */
 uint64_t recorder_clock(clockid_t clock);

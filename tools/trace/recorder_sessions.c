@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "trace/recorder_private.h"
+#include "recorder_private.h"
 
 /*
  * How often the folder is read: seldom if the kernel reports new files, and no file in it is

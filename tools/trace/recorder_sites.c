@@ -2,8 +2,8 @@
 /* recorder_sites.c - write the names of the call sites in a recording's waits */
 #include <string.h>
 
-#include "legs.h"
-#include "trace/recorder_private.h"
+#include "read/legs.h"
+#include "recorder_private.h"
 
 #define SITES_NS      20000000u
 #define SITES_MOST_NS 1000000000u

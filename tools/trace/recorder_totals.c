@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder_totals.c - write a sample of the work of reactors and cores */
-#include "trace/recorder_private.h"
+#include "recorder_private.h"
 
 void recorder_put_totals(struct recorder *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.c - read the contents of a recording in order: jobs, events, counts, totals */
-#include "trace/recording_private.h"
+#include "recording_private.h"
 
 #include <string.h>
 

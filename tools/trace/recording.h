@@ -12,7 +12,7 @@
 #ifndef QUOIT_TOOLS_TRACE_RECORDING_H
 #define QUOIT_TOOLS_TRACE_RECORDING_H
 
-#include "trace/reader.h"
+#include "reader.h"
 
 #define RECORDING_MOST_SESSIONS 4096u
 #define RECORDING_UNKNOWN       "?"

@@ -2,7 +2,7 @@
 /* recording_names.c - the names of operations, places and call sites */
 #include <stdio.h>
 
-#include "trace/recording.h"
+#include "recording.h"
 
 const char *recording_operation(unsigned opcode, char *ret, size_t size)
 {

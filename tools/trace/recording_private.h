@@ -3,7 +3,7 @@
 #ifndef QUOIT_TOOLS_TRACE_RECORDING_PRIVATE_H
 #define QUOIT_TOOLS_TRACE_RECORDING_PRIVATE_H
 
-#include "trace/recording.h"
+#include "recording.h"
 
 /* Limit a number to the 63 bits that JSON readers have; a larger one is not a real count. */
 static inline void recording_limit(uint64_t *n)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
-#include "trace/recording_private.h"
+#include "read/format.h"
+#include "recording_private.h"
 
 static void limit_session(struct trace_session *s)
 {

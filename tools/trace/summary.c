@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* summary.c - sum up a recording of any size in figures of bounded size */
-#include "trace/summary_private.h"
+#include "summary_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

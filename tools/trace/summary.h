@@ -11,8 +11,8 @@
 #ifndef QUOIT_TOOLS_TRACE_SUMMARY_H
 #define QUOIT_TOOLS_TRACE_SUMMARY_H
 
-#include "trace/recording.h"
-#include "trace/work.h"
+#include "recording.h"
+#include "work.h"
 
 #define SUMMARY_BINS     600u
 #define SUMMARY_SESSIONS 32u /* sessions with figures of their own: those with the most jobs */

@@ -3,7 +3,7 @@
 #ifndef QUOIT_TOOLS_TRACE_SUMMARY_PRIVATE_H
 #define QUOIT_TOOLS_TRACE_SUMMARY_PRIVATE_H
 
-#include "trace/summary.h"
+#include "summary.h"
 
 /* The ring's track, which is made if it does not exist; NULL: there are too many tracks. */
 struct summary_track *summary_track_of_ring(struct summary *s,

@@ -2,7 +2,7 @@
 /* summary_tracks.c - make the tracks of rings, clients and places, and their density */
 #include <stdio.h>
 
-#include "trace/summary_private.h"
+#include "summary_private.h"
 
 static unsigned reactor_of(const struct recording_job *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tail.c - read new records of a session's trace file, and count those that are missed */
-#include "trace/tail.h"
+#include "tail.h"
 
 #include <errno.h>
 #include <fcntl.h>

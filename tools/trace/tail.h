@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "counters.h"
-#include "trace/layout.h"
+#include "read/counters.h"
+#include "layout.h"
 
 struct tail {
 	uint64_t number; /* of the session */

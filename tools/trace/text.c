@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - write untrusted strings as JSON and HTML text */
-#include "trace/text.h"
+#include "text.h"
 
 #include <string.h>
 

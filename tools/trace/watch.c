@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watch.c - notice new files in a folder, by inotify */
-#include "trace/watch.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* work.c - compute how many cores worked between two samples of the totals */
-#include "trace/work.h"
+#include "work.h"
 
 #include <string.h>
 

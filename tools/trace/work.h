@@ -3,7 +3,7 @@
 #ifndef QUOIT_TOOLS_TRACE_WORK_H
 #define QUOIT_TOOLS_TRACE_WORK_H
 
-#include "trace/recording.h"
+#include "recording.h"
 
 struct work {
 	double tick_ns;

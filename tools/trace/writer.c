@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* writer.c - write a recording, with one buffer and one limit */
-#include "trace/writer.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

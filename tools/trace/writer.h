@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/layout.h"
+#include "layout.h"
 
 struct trace_writer {
 	int fd;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_device.c - measure jobs on a device, beside direct calls of its device layer */
+/* plan_device.c - measure jobs on a device, beside direct calls of its device layer */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "process.h"
+#include "read/process.h"
 
 #define SIDE       1000u
 #define LARGE_SIDE 4096u

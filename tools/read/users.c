@@ -6,7 +6,7 @@
 #include <pwd.h>
 #include <stdio.h>
 
-#include "args.h"
+#include "cli/args.h"
 
 /* How many names are kept: each lookup opens a file, or asks a server. */
 #define USERS_KNOWN 64

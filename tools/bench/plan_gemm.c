@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_gemm.c - measure the heavy kernels: a matrix product, and normal numbers */
+/* plan_gemm.c - measure the heavy kernels: a matrix product, and normal numbers */
 #include "bench.h"
 
 #define SIDE 1000u

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench_apart.h"
-#include "format.h"
+#include "read/format.h"
 
 #define MOST_SERIES 64
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_bench_wake.c - measure a rare small job on an idle daemon, and beside a flood of heavy ones
+ * plan_wake.c - measure a rare small job on an idle daemon, and beside a flood of heavy ones
  */
 #include <errno.h>
 #include <sched.h>

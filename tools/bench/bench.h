@@ -14,7 +14,7 @@
 
 #include <quoit.h>
 
-#include "runtime.h"
+#include "read/runtime.h"
 
 /* The quoitd that a series is measured on. */
 enum bench_cores {

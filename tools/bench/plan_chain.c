@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_chain.c - workload W1e: create, add and free for each x = x + 1 on a 1x2 tensor */
+/* plan_chain.c - workload W1e: create, add and free for each x = x + 1 on a 1x2 tensor */
 #include <errno.h>
 
 #include "bench.h"

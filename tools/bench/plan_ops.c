@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_bench_ops.c - measure single operations on two cores, beside loops in C on one thread and
+ * plan_ops.c - measure single operations on two cores, beside loops in C on one thread and
  * beside a BLAS
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_crowd.c - measure a job's cost while other sessions are idle */
+/* plan_crowd.c - measure a job's cost while other sessions are idle */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

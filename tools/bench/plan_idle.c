@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_idle.c - measure the cost of an idle daemon with a hundred idle sessions */
+/* plan_idle.c - measure the cost of an idle daemon with a hundred idle sessions */
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>

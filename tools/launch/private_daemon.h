@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "runtime.h"
+#include "read/runtime.h"
 
 struct private_daemon {
 	pid_t keeper; /* a child of ours, which ends when quoitd does; 0: already reaped */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "suggest.h"
+#include "cli/suggest.h"
 
 /* The source of a column.  A counter's number is less than all of these. */
 enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA, LEGS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_nop.c - measure a job that does nothing: round trip, rate, submit side */
+/* plan_nop.c - measure a job that does nothing: round trip, rate, submit side */
 #include <errno.h>
 
 #include <quoit/pause.h>

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "bench.h"
-#include "private_daemon.h"
+#include "launch/private_daemon.h"
 
 enum { STATUS_NOT_HERE = 77 }; /* quoit-peer's status: the peer is not installed, or refused here */
 

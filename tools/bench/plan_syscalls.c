@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench_syscalls.c - count the system calls for a million jobs, of both sides together */
+/* plan_syscalls.c - count the system calls for a million jobs, of both sides together */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
