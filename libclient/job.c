@@ -270,8 +270,14 @@ bool quoit_get_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stam
 
 	(void)quoit_get_result(q, job);
 	slot = libquoit_is_mine(q->mine) && !q->raw ? libquoit_job_find(q, job) : NULL;
-	if (!slot || slot->state != JOB_ENDED || !q->jobs.stamps)
+	if (!slot || slot->state != JOB_ENDED)
 		return false;
+	if (!q->jobs.stamps) {
+		(void)libquoit_refuse(q, -EINVAL,
+				      "the ring was opened without QUOIT_RING_STAMPS, so its jobs "
+				      "have no times");
+		return false;
+	}
 	*ret = q->jobs.stamps[slot - q->jobs.slot];
 	return true;
 }

@@ -126,6 +126,8 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 	uint32_t first, index, n = 1;
 
 	*ret = most ? quoit_get_sqe(q) : NULL;
+	if (!most)
+		libquoit_refuse(q, -EINVAL, "0 slots were asked for: at least 1 is allowed");
 	if (!*ret)
 		return 0;
 	first = q->sq.next - 1;

@@ -54,8 +54,10 @@ static int protect(struct quoit_ring *q)
 {
 	const struct quoit_ring_layout *l = &q->layout;
 
-	return mprotect(q->shared.base + l->client_bytes, l->daemon_bytes, PROT_READ) < 0 ? -errno
-											  : 0;
+	if (mprotect(q->shared.base + l->client_bytes, l->daemon_bytes, PROT_READ) == 0)
+		return 0;
+	return libquoit_text_refuse(-errno, "the ring's pages cannot be protected: %s",
+				    strerrordesc_np(errno));
 }
 
 /* A ring of this layout with its memory, not yet known to quoitd. */
@@ -206,10 +208,8 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 		return err;
 	for (uint32_t i = 0; i < count; i++)
 		rings[i]->socket = sockets[i];
-	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count) {
-		libquoit_text_set("quoitd sent an invalid reply");
-		return -EPROTO;
-	}
+	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count)
+		return libquoit_text_refuse_reply();
 	for (uint32_t i = 0; i < count && !err; i++) {
 		rings[i]->index = r->ring + i;
 		err = ring_fill(rings[i], r->seals, stamps);
@@ -230,10 +230,11 @@ int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *pa
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	err = check_params(s, p, entries, count);
 	if (err)
 		return err;
+	(void)libquoit_text_refuse_memory(); /* unless another text says more */
 	m.ring_open =
 		(struct quoit_ring_open){.sq_entries = entries,
 					 .cq_entries = p->cq_entries ? p->cq_entries : 2 * entries,
@@ -256,6 +257,7 @@ int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *pa
 		s->rings = ret[i] = made[i];
 	}
 	pthread_mutex_unlock(&s->list);
+	libquoit_text_set("no error");
 	return 0;
 }
 
@@ -284,10 +286,14 @@ int quoit_close_ring(struct quoit_ring *q)
 	if (!q)
 		return 0;
 	s = q->session;
-	if (!libquoit_is_mine(q->mine))
-		return libquoit_refuse_child(q);
+	if (!libquoit_is_mine(q->mine)) {
+		(void)libquoit_refuse_child(q);
+		return libquoit_text_refuse_child();
+	}
 	err = libquoit_ring_settle(q);
-	if (!err)
+	if (err)
+		libquoit_text_set("%s", q->refusal.text); /* q is about to go */
+	else
 		err = tell_close(s, q->index);
 	if (!err)
 		libquoit_handle_empty(&q->handles);
@@ -309,9 +315,9 @@ struct quoit_session *quoit_get_session(const struct quoit_ring *q)
 
 /* ---- the program's epoll loop ---- */
 
-int quoit_get_fd(const struct quoit_ring *q)
+int quoit_get_fd(struct quoit_ring *q)
 {
-	return libquoit_is_mine(q->mine) ? q->socket : -EOWNERDEAD;
+	return libquoit_is_mine(q->mine) ? q->socket : libquoit_refuse_child(q);
 }
 
 /* Take the bytes of earlier arms out of the socket.  -ECONNRESET: quoitd is gone. */

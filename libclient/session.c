@@ -180,7 +180,7 @@ int quoit_open(const struct quoit_open_params *params, struct quoit_session **re
 	struct quoit_session *s = calloc(1, sizeof *s);
 	int err;
 
-	libquoit_text_set("there is not enough memory");
+	(void)libquoit_text_refuse_memory(); /* unless another text says more */
 	if (!s)
 		return -ENOMEM;
 	if (!params)
@@ -243,14 +243,16 @@ int quoit_find_op(struct quoit_session *s, const char *name)
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	if (strlen(name) >= sizeof m.op.name)
-		return -ENOENT;
+		return libquoit_text_refuse(
+			-ENOENT, "an operation's name has at most %zu characters, this one %zu",
+			sizeof m.op.name - 1, strlen(name));
 	memcpy(m.op.name, name, strlen(name));
 	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;
-	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
+	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : libquoit_text_refuse_reply();
 }
 
 int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
@@ -260,7 +262,7 @@ int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_de
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;

@@ -237,11 +237,15 @@ bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *r
 {
 	const struct tensor_record *record;
 
-	if (!libquoit_is_mine(q->mine))
+	if (!libquoit_is_mine(q->mine)) {
+		(void)libquoit_refuse_child(q);
 		return false;
+	}
 	record = libquoit_tensor_find(q->session, t);
-	if (!record)
+	if (!record) {
+		(void)libquoit_refuse_tensor(q, -EINVAL, t);
 		return false;
+	}
 	*ret = record->shape;
 	return true;
 }

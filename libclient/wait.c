@@ -144,6 +144,18 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
 }
 
+int quoit_wait_any_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms,
+		      const char *here)
+{
+	return quoit_wait_n_at(q, jobs, count, 1, timeout_ms, here);
+}
+
+int quoit_wait_all_of_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+			 int timeout_ms, const char *here)
+{
+	return quoit_wait_n_at(q, jobs, count, count, timeout_ms, here);
+}
+
 /*
  * Submit a job of a wait, within the wait's deadline, and under its call site, so that stamps can
  * tell such jobs apart.

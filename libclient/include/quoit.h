@@ -151,7 +151,11 @@ struct quoit_info {
  */
 QUOIT_TO_CHECK int quoit_open(const struct quoit_open_params *params, struct quoit_session **ret);
 
-/* A sentence: why quoitd was not reached, or refused this thread's last request; never NULL. */
+/*
+ * A sentence that says why quoitd or the library refused this thread's last call on a session:
+ * quoit_open and all calls with a struct quoit_session, also quoit_alloc, and quoit_close_ring.
+ * Never NULL; valid until this thread's next such call.
+ */
 const char *quoit_open_text(void);
 
 /*
@@ -297,7 +301,7 @@ struct quoit_session *quoit_get_session(const struct quoit_ring *q);
  * quoit_arm(), and reports HUP when quoitd is gone.  quoit_arm returns 1 when CQEs are
  * there already (reap them, then arm again), else 0, or -ECONNRESET.
  */
-int quoit_get_fd(const struct quoit_ring *q);
+int quoit_get_fd(struct quoit_ring *q);
 int quoit_arm(struct quoit_ring *q);
 
 /* ---- submitting ---- */
@@ -333,9 +337,10 @@ QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_j
 
 /*
  * A sentence that says why the library refused a call on this ring, for the last refused call.  A
- * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is not a job's failure.
- * "": no call was refused.  Valid until the next call.  quoit_open_text has the sentence for
- * quoit_open and quoit_open_ring; with q NULL this function returns that.
+ * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is neither a job's failure
+ * nor -EINPROGRESS; quoit_get_shape and quoit_get_job_stamps also when they return false.  "": no
+ * call was refused.  Valid until the next call.  quoit_open_text has the sentence for calls on a
+ * session and for quoit_close_ring; with q NULL this function returns that.
  */
 const char *quoit_error_text(const struct quoit_ring *q);
 
@@ -358,8 +363,8 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 
 /*
- * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  All valid
- * until the CQE is released.
+ * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  i is below
+ * what quoit_peek returned.  All are valid until the CQE is released.
  */
 const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i);
 const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i);
@@ -399,7 +404,8 @@ const char *quoit_strerror(int error);
  *
  * Every wait publishes first, sleeps, and is counted under the place in the
  * program that called it (struct quoit_site, in the ring's client pages).  The
- * macros below pass it; bindings may pass their own with the *_at functions.
+ * macros below pass it; bindings may pass their own with the *_at functions, as `here`: a string
+ * like "file.c:12" that is never freed, or NULL.
  */
 #define QUOIT_HERE_TEXT2(line) #line
 #define QUOIT_HERE_TEXT(line)  QUOIT_HERE_TEXT2(line)
@@ -413,7 +419,7 @@ const char *quoit_strerror(int error);
 QUOIT_TO_CHECK int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms,
 				 const char *here);
 QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms);
-#define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
+#define quoit_wait(...) quoit_wait_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
@@ -423,15 +429,17 @@ QUOIT_TO_CHECK int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, 
 				   unsigned n, int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				unsigned n, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_any_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				     int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				  int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_all_of_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+					int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				     int timeout_ms);
-#define quoit_wait_n(q, jobs, count, n, timeout_ms)                                                \
-	quoit_wait_n_at(q, jobs, count, n, timeout_ms, QUOIT_HERE)
-#define quoit_wait_any(q, jobs, count, timeout_ms) quoit_wait_n(q, jobs, count, 1, timeout_ms)
-#define quoit_wait_all_of(q, jobs, count, timeout_ms)                                              \
-	quoit_wait_n(q, jobs, count, count, timeout_ms)
+#define quoit_wait_n(...)      quoit_wait_n_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_wait_any(...)    quoit_wait_any_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_wait_all_of(...) quoit_wait_all_of_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * Wait until all earlier jobs have written the tensor: 0, or its failure (-QUOIT_EPOISON, or
@@ -440,7 +448,7 @@ QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs
 QUOIT_TO_CHECK int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms,
 					const char *here);
 QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms);
-#define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
+#define quoit_wait_tensor(...) quoit_wait_tensor_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * The error record of the failed job whose result the last wait on this ring returned (quoit_wait,
@@ -459,7 +467,7 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 /* Wait until every job that was put into this ring has succeeded or failed.  0, -ETIME. */
 QUOIT_TO_CHECK int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
-#define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
+#define quoit_wait_all(...) quoit_wait_all_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * A window: mark the end of a batch and wait until at most n batches (this one
@@ -470,8 +478,8 @@ QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 QUOIT_TO_CHECK int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms,
 				   const char *here);
 QUOIT_TO_CHECK int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms);
-#define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
-#define QUOIT_MAX_WINDOW               64u
+#define quoit_window(...) quoit_window_at(__VA_ARGS__, QUOIT_HERE)
+#define QUOIT_MAX_WINDOW  64u
 
 /*
  * The result of a job that has ended; -EINPROGRESS: it has not; -EINVAL: no such job.  Does not
@@ -561,15 +569,15 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
  */
 int quoit_free(struct quoit_ring *q, quoit_tensor t);
 
-/* The shape that t was created with; false: t is not a tensor of this session. */
+/* The shape that t was created with, in *ret; false: t is not a tensor of this session. */
 bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
 
 /* ---- memory that both sides see ---- */
 
 /*
  * Memory of the arena, 64-byte aligned.  NULL: the arena is full and cannot grow; the library asks
- * quoitd for as much again only after a tenth of a second.  Thread-safe; no round trip unless the
- * arena grows.  Free it only when the jobs on it have ended.
+ * quoitd for as much again only after a tenth of a second; quoit_open_text says how large the arena
+ * is.  Thread-safe; no round trip unless the arena grows.  Free it only when the jobs on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -588,8 +596,8 @@ QUOIT_TO_CHECK int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to,
 				 const char *here);
 int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size);
 QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
-#define quoit_write(q, t, from, size) quoit_write_at(q, t, from, size, QUOIT_HERE)
-#define quoit_read(q, t, to, size)    quoit_read_at(q, t, to, size, QUOIT_HERE)
+#define quoit_write(...) quoit_write_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_read(...)  quoit_read_at(__VA_ARGS__, QUOIT_HERE)
 
 /* ---- files ---- */
 
@@ -611,6 +619,7 @@ int quoit_remove_file(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
 
+/* A double as a scalar of an SQE; quoit_float_bits of half.h is for a float of your kernel. */
 QUOIT_INLINE uint64_t quoit_bits(double x)
 {
 	union {
@@ -622,6 +631,7 @@ QUOIT_INLINE uint64_t quoit_bits(double x)
 	return v.u;
 }
 
+/* Any operation by its number (QUOIT_OP_*, quoit_find_op), without argument and scalars. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0,
 						      quoit_tensor t1, quoit_tensor t2,
 						      quoit_tensor t3)
@@ -636,6 +646,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tens
 	return sqe;
 }
 
+/*
+ * The same job with an argument and two scalars, as bits: quoit_bits for a double.
+ */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg,
 							 uint64_t scalar0, uint64_t scalar1)
 {
@@ -652,6 +665,17 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, u
 	sqe = quoit_op_arg(sqe, arg, (uint64_t)scalar0, (uint64_t)scalar1);
 	sqe.flags |= QUOIT_SQE_INT;
 	return sqe;
+}
+
+/*
+ * An axis as an argument: 0 to 3 count over the four dims of the ABI, -1 to -4 from the last one
+ * back.  A job with any other axis fails (-EINVAL); QUOIT_AXIS_ALL stays as it is.
+ */
+QUOIT_INLINE uint8_t quoit_axis(int axis)
+{
+	if (axis < 0)
+		axis += QUOIT_MAX_DIMS;
+	return axis < 0 || axis > (int)QUOIT_AXIS_ALL ? QUOIT_AXIS_NONE : (uint8_t)axis;
 }
 
 /* Does nothing; ends when t (QUOIT_NO_TENSOR: no tensor) has been written. */
@@ -685,6 +709,19 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe
 								uint32_t microseconds)
 {
 	sqe.deadline = microseconds;
+	return sqe;
+}
+
+/*
+ * The two scalars of a job, as bits: for your kernels (quoit_launch) and the operations of modules.
+ * A floating-point number is an error of the compiler, as for an _int below: quoit_bits and
+ * quoit_float_bits (half.h) give its bits.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_scalars(struct quoit_sqe sqe,
+							       uint64_t scalar0, uint64_t scalar1)
+{
+	sqe.scalar[0] = scalar0;
+	sqe.scalar[1] = scalar1;
 	return sqe;
 }
 
@@ -778,24 +815,28 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_relu_grad(quoit_tensor out, qu
 	return quoit_op4(QUOIT_OP_RELU_GRAD, out, x, dy, 0);
 }
 
-/* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM. */
+/* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM, whose axes may be negative, too. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_transpose(quoit_tensor out, quoit_tensor x,
 							    uint8_t perm)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_TRANSPOSE, out, x, 0, 0), perm, 0, 0);
 }
 
-/* Axes count over the four dims of the ABI: the last one is 3. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x,
-						       uint8_t axis, int64_t shift)
+/*
+ * Element i of x becomes element (i + shift) modulo the dim, along the axis: 0 to 3 of the four
+ * dims, or -1 to -4, where -1 is the last one.  So in gather and in reductions.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x, int axis,
+						       int64_t shift)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), axis, (uint64_t)shift, 0);
+	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), quoit_axis(axis),
+			    (uint64_t)shift, 0);
 }
 
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gather(quoit_tensor out, quoit_tensor x,
-							 quoit_tensor index, uint8_t axis)
+							 quoit_tensor index, int axis)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), axis, 0, 0);
+	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), quoit_axis(axis), 0, 0);
 }
 
 /* out = condition != 0 ? x : y */
@@ -857,12 +898,13 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_ten
 			    quoit_bits(beta));
 }
 
-/* Reductions over one axis (0..3 of the four dims) or QUOIT_AXIS_ALL. */
+/* Reductions over one axis (0 to 3 of the four dims, or -1 to -4) or QUOIT_AXIS_ALL. */
 #define QUOIT_BUILD_REDUCE(name, NAME)                                                             \
 	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x, \
-								 uint8_t axis)                     \
+								 int axis)                         \
 	{                                                                                          \
-		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), axis, 0, 0);         \
+		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), quoit_axis(axis), 0, \
+				    0);                                                            \
 	}
 QUOIT_BUILD_REDUCE(sum, SUM)
 QUOIT_BUILD_REDUCE(mean, MEAN)
@@ -883,7 +925,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoi
 /*
  * Launch a kernel of quoit_register_kernel on these tensors, which must be on its device (else
  * -EXDEV); give QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
- * quoit_op_arg(..., kernel, scalar0, scalar1) gives the kernel scalars, as bits.
+ * quoit_with_scalars gives the kernel its scalars.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
 							 quoit_tensor t1, quoit_tensor t2,

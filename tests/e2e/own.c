@@ -157,7 +157,7 @@ int own_add_spin(struct quoit_session *s)
 
 struct quoit_sqe own_spin(int kernel, quoit_tensor t, uint64_t ns)
 {
-	return quoit_op_arg(quoit_launch(kernel, t, 0, 0, 0), (uint8_t)kernel, ns, 0);
+	return quoit_with_scalars(quoit_launch(kernel, t, 0, 0, 0), ns, 0);
 }
 
 static float at(const float *in, unsigned i, unsigned j)

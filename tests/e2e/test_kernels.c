@@ -37,17 +37,15 @@ Test(kernels, scalars_of_the_job_are_arguments)
 	quoit_tensor x = quoit_create_vector(o.q, QUOIT_F32, 10),
 		     y = quoit_create_vector(o.q, QUOIT_F32, 10);
 	const float a = 3;
-	uint32_t bits;
 	float got[10];
 
-	memcpy(&bits, &a, sizeof bits);
 	quoit_push(o.q, quoit_fill(x, 2.0));
 	quoit_push(o.q, quoit_fill(y, 1.0));
-	cr_expect_eq(
-		room_run(o.q,
-			 quoit_op_arg(quoit_launch(kernel, y, x, 0, 0), (uint8_t)kernel, bits, 7),
-			 NULL),
-		0);
+	cr_expect_eq(room_run(o.q,
+			      quoit_with_scalars(quoit_launch(kernel, y, x, 0, 0),
+						 quoit_float_bits(a), 7),
+			      NULL),
+		     0);
 	cr_assert_eq(quoit_read(o.q, y, got, sizeof got), 0);
 	cr_expect_eq(got[6], 7.0f);
 	cr_expect_eq(got[7], 1.0f, "n is the other scalar");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ops_end_to_end.c - run every operation of ops.def once, from the builder to the bytes. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,17 @@ static void check_random(void)
 	cr_expect_neq(memcmp(first, second, sizeof first), 0, "another seed, another sequence");
 }
 
+static void expect_no_axis(struct quoit_sqe sqe, const char *words)
+{
+	char text[256];
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(c.q, sqe, &job), 0);
+	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), -EINVAL);
+	quoit_strerror_wait(c.q, -EINVAL, text, sizeof text);
+	cr_expect(strstr(text, words), "%s", text);
+}
+
 static void check_reductions(void)
 {
 	quoit_tensor x = floats(x_values), y = floats(y_values), gradient = floats(y_values);
@@ -171,6 +183,11 @@ static void check_reductions(void)
 
 	run(quoit_sum(rows, x, 3));
 	EXPECT_FLOATS(rows, "sum", 2, -1.75f);
+	run(quoit_fill(rows, 0));
+	run(quoit_sum(rows, x, -1));
+	EXPECT_FLOATS(rows, "sum over the last axis", 2, -1.75f);
+	expect_no_axis(quoit_sum(rows, x, 4), "axis 4 does not exist");
+	expect_no_axis(quoit_sum(rows, x, -5), "the axis does not exist");
 	run(quoit_mean(one, y, QUOIT_AXIS_ALL));
 	EXPECT_FLOATS(one, "mean", 3);
 	run(quoit_amax(one, x, QUOIT_AXIS_ALL));

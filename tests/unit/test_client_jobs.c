@@ -93,11 +93,14 @@ Test(managed, another_ring_s_job_is_refused)
 Test(managed, a_wait_that_times_out_leaves_the_job_valid)
 {
 	quoit_job job;
+	char text[200];
 
 	fake_hold_jobs(f, true);
 	quoit_start(q, quoit_nop(0), &job);
 	cr_assert_eq(quoit_wait(q, job, 0), -ETIME);
 	cr_assert_eq(quoit_wait(q, job, 20), -ETIME);
+	cr_expect_str_eq(quoit_strerror_wait(q, -ETIME, text, sizeof text),
+			 "ETIME: the timeout has passed; what the call waits for goes on");
 	cr_assert_eq(quoit_get_result(q, job), -EINPROGRESS);
 	fake_hold_jobs(f, false);
 	cr_assert_eq(quoit_wait(q, job, SOON), 0);
@@ -620,6 +623,7 @@ Test(managed, stamps_are_kept_when_asked_for)
 	quoit_start(q, quoit_nop(0), &job);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	cr_assert_not(quoit_get_job_stamps(q, job, &stamps));
+	cr_expect(strstr(quoit_error_text(q), "QUOIT_RING_STAMPS"));
 }
 
 /* ---- two threads on one ring ---- */
@@ -814,6 +818,7 @@ Test(raw, none_of_its_slots_are_none)
 
 	cr_expect_eq(quoit_get_sqes(q, 0, &sqe), 0);
 	cr_expect_null(sqe);
+	cr_expect(strstr(quoit_error_text(q), "0 slots"));
 }
 
 Test(raw, a_push_keeps_its_user_data)
@@ -901,8 +906,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
 		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
 		 "module operation (job 0x4) failed with EINVAL"},
-		FAILED(-EINVAL, ROLL, ARG, 7, 3,
-		       "roll (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
+		FAILED(-EINVAL, TRANSPOSE, ARG, 7, 3,
+		       "transpose (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
 		/* tensors that do not fit */
 		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_TYPE + QUOIT_I32,
 		       QUOIT_MISFIT_TYPE + QUOIT_F64,
@@ -981,6 +986,12 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-ENOTSUP, GEMM, OPCODE, QUOIT_OP_GEMM, 0,
 		       "gemm (job 0x9) failed with EOPNOTSUPP: it is switched off, or not "
 		       "available for these tensors where they are"),
+		FAILED(-EINVAL, SUM, ARG, 4, 3,
+		       "sum (job 0x9) failed with EINVAL: axis 4 does not exist: allowed are 0 to "
+		       "3, or -4 to -1 from the last"),
+		FAILED(-EINVAL, ROLL, ARG, QUOIT_AXIS_NONE, 3,
+		       "roll (job 0x9) failed with EINVAL: the axis does not exist: allowed are 0 "
+		       "to 3, or -4 to -1 from the last"),
 		FAILED(-EINVAL, LAUNCH, ARG, 77, 0,
 		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
@@ -1043,6 +1054,8 @@ Test(managed, the_functions_behind_the_macros_wait_as_well)
 	cr_assert_eq(quoit_start(q, quoit_fill(t, 1), &job[0]), 0);
 	cr_assert_eq(quoit_start(q, quoit_exp(t, t), &job[1]), 0);
 	cr_assert_geq(quoit_wait_any(q, job, 2, SOON), 1);
+	cr_assert_geq(quoit_wait_any_at(q, job, 2, SOON, NULL), 1);
+	cr_assert_eq(quoit_wait_all_of_at(q, job, 2, SOON, NULL), 2);
 	cr_assert_eq(quoit_wait_n(q, job, 2, 2, SOON), 2);
 	cr_assert_eq(quoit_wait_all_of(q, job, 2, SOON), 2);
 	cr_assert_eq(quoit_wait(q, job[0], SOON), 0);

@@ -389,6 +389,97 @@ Test(session, files_are_added_by_descriptor)
 	fake_stop(f);
 }
 
+/* ---- refusals ---- */
+
+static bool said(const char *words)
+{
+	const bool is = strstr(quoit_open_text(), words);
+
+	if (!is)
+		cr_log_error("'%s' does not say '%s'", quoit_open_text(), words);
+	return is;
+}
+
+Test(session, each_refused_call_says_why)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+	struct quoit_kernel_desc desc = {.args = 0};
+	char name[200];
+
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	cr_expect_eq(quoit_add_file(s, -1), -EBADF);
+	cr_expect(said("-1 is not a descriptor"));
+	cr_expect_eq(quoit_add_file(s, 999999), -EBADF);
+	cr_expect(said("999999 is not a descriptor"));
+	cr_expect_eq(quoit_remove_file(s, -2), -EINVAL);
+	cr_expect(said("no file -2"));
+	cr_expect_eq(quoit_find_op(s, name), -ENOENT);
+	cr_expect(said("this one 199"));
+	cr_expect_eq(quoit_unload_image(s, -3), -EBADF);
+	cr_expect(said("no image -3"));
+	cr_expect_eq(quoit_register_kernel(s, -4, &desc), -EBADF);
+	cr_expect(said("no image -4"));
+	cr_expect_eq(quoit_load_image(s, 1, name, 0), -EFBIG);
+	cr_expect(said("0 bytes"));
+	cr_expect_null(quoit_alloc(s, 65 * ARENA));
+	cr_expect(said("at most 4194304 bytes are allowed"));
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+Test(session, a_ring_that_closes_without_quoitd_says_why)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	cr_expect(said("no error"));
+	fake_kill(f);
+	cr_expect_eq(quoit_close_ring(q), -ECONNRESET);
+	cr_expect(said("quoitd has gone"));
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+/* Does the call fail as in a child, and say so?  The text before it is another one. */
+#define IS_REFUSED(call, text)                                                                     \
+	(quoit_get_sqe(q) == NULL && quoit_open(&unknown, &other_session) == -EINVAL &&            \
+	 (call) == -EOWNERDEAD && strstr(text, "fork()"))
+
+/* What each refused call says in a child: how many calls say it not. */
+static int ask_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t, quoit_job job)
+{
+	const struct quoit_open_params unknown = {.flags = 0x80};
+	struct quoit_kernel_desc desc = {.args = 0};
+	struct quoit_session *other_session;
+	struct quoit_device_desc device;
+	struct quoit_shape shape;
+	struct quoit_ring *other;
+	char bytes[8] = {0};
+	int bad = 0;
+
+	bad += !IS_REFUSED(quoit_open_ring(s, NULL, &other), quoit_open_text());
+	bad += !IS_REFUSED(quoit_add_file(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_remove_file(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_find_op(s, "exp"), quoit_open_text());
+	bad += !IS_REFUSED(quoit_query_device(s, 1, &device), quoit_open_text());
+	bad += !IS_REFUSED(quoit_load_image(s, 1, bytes, sizeof bytes), quoit_open_text());
+	bad += !IS_REFUSED(quoit_unload_image(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_register_kernel(s, 0, &desc), quoit_open_text());
+	bad += !IS_REFUSED(quoit_alloc(s, 1) ? 0 : -EOWNERDEAD, quoit_open_text());
+	bad += !IS_REFUSED(quoit_close_ring(q), quoit_open_text());
+	bad += !IS_REFUSED(quoit_close_ring(q), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_get_fd(q), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_get_shape(q, t, &shape) ? 0 : -EOWNERDEAD, quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_push(q, quoit_nop(0)), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_wait(q, job, 0), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_read(q, t, bytes, sizeof bytes), quoit_error_text(q));
+	return bad;
+}
+
 /* The result of every call in a child, as bits of its exit status. */
 static int try_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t, quoit_job job)
 {
@@ -436,7 +527,7 @@ Test(session, a_child_is_told_that_the_session_is_not_its_own)
 	quoit_start(q, quoit_nop(0), &job);
 	pid = fork();
 	if (pid == 0)
-		_exit(try_all(s, q, t, job));
+		_exit(ask_all(s, q, t, job) + try_all(s, q, t, job));
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
 	cr_assert_eq(WEXITSTATUS(status), 0, "%d calls went wrong", WEXITSTATUS(status));

@@ -126,9 +126,48 @@ Test(tensor, a_refusal_says_what_was_wrong)
 			 "EINVAL: 8 bytes were given, but the tensor has 16");
 	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
 	cr_expect(says("QUOIT_NO_TENSOR"), "%s", quoit_error_text(q));
+	cr_expect_not(quoit_get_shape(q, 78, &shape));
+	cr_expect(says("0x4e"), "%s", quoit_error_text(q));
 	while (quoit_create_vector(q, QUOIT_F32, 1))
 		;
 	cr_expect(says("max_tensors"), "%s", quoit_error_text(q));
+}
+
+/* ---- axes ---- */
+
+Test(tensor, negative_axes_count_from_the_last)
+{
+	static const int none[] = {-5, -6, -252, -257, 256, 259, INT32_MIN, INT32_MAX};
+
+	for (int axis = 0; axis < QUOIT_MAX_DIMS; axis++) {
+		const int negative = axis - QUOIT_MAX_DIMS;
+
+		cr_expect_eq(quoit_axis(axis), axis);
+		cr_expect_eq(quoit_axis(negative), axis);
+		cr_expect_eq(quoit_sum(1, 2, negative).arg, axis);
+		cr_expect_eq(quoit_argmax(1, 2, negative).arg, axis);
+		cr_expect_eq(quoit_roll(1, 2, negative, 5).arg, axis);
+		cr_expect_eq(quoit_gather(1, 2, 3, negative).arg, axis);
+	}
+	for (unsigned i = 0; i < sizeof none / sizeof none[0]; i++)
+		cr_expect_eq(quoit_axis(none[i]), QUOIT_AXIS_NONE, "%d", none[i]);
+	cr_expect_eq(quoit_axis(4), 4, "quoitd refuses it, and names it");
+	cr_expect_eq(quoit_mean(1, 2, QUOIT_AXIS_ALL).arg, QUOIT_AXIS_ALL);
+	cr_expect_eq(QUOIT_PERM(0, 1, -1, -2), QUOIT_PERM(0, 1, 3, 2));
+	cr_expect_eq(QUOIT_PERM(-4, -3, -2, -1), QUOIT_PERM(0, 1, 2, 3));
+}
+
+Test(tensor, scalars_of_a_launch_leave_its_kernel_alone)
+{
+	const struct quoit_sqe sqe = quoit_with_scalars(quoit_launch(200, 1, 2, 3, 4),
+							quoit_float_bits(1.5f), UINT64_MAX);
+
+	cr_expect_eq(sqe.opcode, QUOIT_OP_LAUNCH);
+	cr_expect_eq(sqe.arg, 200);
+	cr_expect_eq(sqe.tensor[3], 4);
+	cr_expect_eq(sqe.scalar[0], 0x3fc00000);
+	cr_expect_eq(sqe.scalar[1], UINT64_MAX);
+	cr_expect_eq(sqe.flags, 0);
 }
 
 Test(tensor, dims_left_out_are_no_empty_tensor)
