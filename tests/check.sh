@@ -257,18 +257,27 @@ for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
 end_beside
-for t in $(tests_of build/asan e2e); do # by themselves, since all takes longer
-	[ "$(basename "$t")" != test_watchdog ] || continue # waits for a minute, and test_drain and the like run its threads
-	counts_time "$t" || QUOIT_BUILD=build/asan sanitized run "$t" timeout 900 "$t" --ascii --verbose
+for t in $(tests_of build/asan e2e); do
+	case $t in
+	*/test_watchdog) continue ;; # waits for a minute, and test_drain and the like run its threads
+	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) how=run_alone ;; # limits of time
+	*) how=run_beside ;;
+	esac
+	counts_time "$t" || QUOIT_BUILD=build/asan sanitized $how "$t" timeout 900 "$t" --ascii --verbose
 done
+end_beside
 
 await_build tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
-	*) QUOIT_BUILD=build/tsan sanitized run "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
+	*/*_torture | */hostile_wake | */hostile_neighbours | */hostile_servers)
+		QUOIT_BUILD=build/tsan sanitized run_alone "$t" timeout $((3000 * times)) "$t" $torture_arg
+		;;
+	*) QUOIT_BUILD=build/tsan sanitized run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
 	esac
 done
+end_beside
 for name in fail_calls hostile_contents; do # the latter: what lies around an operand
 	t=build/asan/tests/torture/$name
 	QUOIT_BUILD=build/asan sanitized run $t timeout $((3000 * times)) $t $torture_arg

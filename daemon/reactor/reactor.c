@@ -13,11 +13,8 @@
 #include <errno.h>
 
 #include "job/completion.h"
-#include "backend/executor/backend_exec.h"
 #include "fetch.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
-#include "job/job.h"
 #include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
@@ -29,6 +26,7 @@
 #include "session/run_queue.h"
 #include "start.h"
 #include "backend/cpu/backend_cpu.h"
+#include "backend/backend.h"
 
 /* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)
@@ -202,48 +200,13 @@ static bool fetch(struct reactor *r, struct tenant *t)
 	return any;
 }
 
-/* ---- answers of workers, the memory thread, the kernel and executors ---- */
-
-/* A work's tiles are done.  If the job needs another backend, they only cleared its buffers. */
-static void finish_work(struct reactor *r, struct work *work)
-{
-	struct session *s = work->session;
-	struct job *job = &s->jobs[work->job];
-	uint64_t started = atomic_load(&work->started);
-	uint64_t ticks = atomic_load(&work->ticks);
-	int32_t res = job->failed;
-
-	reactor_charge(r, s);
-	if (started)
-		job->start = started;
-	job->end = tsc_now();
-	s->tile_ticks += ticks;
-	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
-	s->published--;
-	if (!res && sigbus_guard_has_hit(s))
-		res = -EFAULT;
-	if (!res)
-		res = cpu_result(work, &job->error);
-	worker_retire(r->port, work);
-	job->failed = res < 0 ? res : 0;
-	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
-		job->zero &= job->on_device;
-		sched_push(s, job);
-		return;
-	}
-	reactor_end_job(r, s, job, res);
-}
+/* ---- answers of backends and of our own threads ---- */
 
 static bool collect(struct reactor *r)
 {
 	const struct memory_message *m;
-	struct work *work;
-	bool any = false;
+	bool any = backends_poll(r);
 
-	while ((work = worker_finished(r->port)) != NULL) {
-		finish_work(r, work);
-		any = true;
-	}
 	while (r->requests_open && (m = memory_next_answer(r->memory)) != NULL) {
 		reactor_charge(r, m->session);
 		reactor_unstall_all(r, m->session);
@@ -254,8 +217,6 @@ static bool collect(struct reactor *r)
 		any = true;
 	}
 	any |= reactor_bells_answers(r);
-	any |= io_poll(r);
-	any |= exec_poll(r);
 	return any;
 }
 
@@ -272,10 +233,10 @@ bool reactor_pass(struct reactor *r)
 	work |= collect(r);
 	work |= for_tenants(r, start_ready);
 	work |= tenancy_end(&r->tenancy);
-	io_submit(r);
+	backends_submit(r);
 	reactor_expire(r);
 	flush(r);
-	worker_call(r->port);
+	backends_wake(r);
 	if (work)
 		end_pass(r);
 	return work;

@@ -30,10 +30,7 @@ void reactor_touch(struct reactor *r, struct ring *ring);
 /* Check soon whether this session, or a ring of it, can leave now. */
 void reactor_look(struct reactor *r, struct session *s);
 
-/* Charge the reactor's time to this session, until the next call or the end of the pass. */
-void reactor_charge(struct reactor *r, struct session *s);
-
-/* The same, where the session surely has nothing new to start. */
+/* As reactor_charge, where the session surely has nothing new to start. */
 void reactor_charge_only(struct reactor *r, struct session *s);
 
 /* Charge the session and its user for so many ticks that were spent on it between two passes. */

@@ -4,24 +4,24 @@
 
 #include <errno.h>
 
-#include "backend/executor/backend_exec.h"
+#include "backend/backend.h"
 #include "base/tsc.h"
-#include "job/job.h"
 #include "memory/memory.h"
 #include "job/sched.h"
 
 /* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
 {
-	bool in_executor = exec_has(job), posted = true;
+	const struct backend *b = backend_of(job);
+	bool can_be_late = b->can_be_late && b->can_be_late(job), posted = true;
 	uint64_t again = UINT64_MAX;
 
-	if (!in_executor && (job->failed || job->state == JOB_RUNNING))
+	if (!can_be_late && (job->failed || job->state == JOB_RUNNING))
 		return UINT64_MAX;
 	if (job->deadline > r->now)
 		return job->deadline;
-	if (in_executor)
-		again = exec_overdue(r, s, job, &posted);
+	if (can_be_late)
+		again = b->late(r, s, job, &posted);
 	else
 		job_fail_early(s, job, -ETIME, r->now);
 	if (posted)

@@ -25,6 +25,7 @@
 #include "fair/slot_quota.h"
 #include "bells.h"
 #include "backend/cpu/worker.h"
+#include "backend/backend.h"
 
 /*
  * Close looks at the only polled ring: so many looks between two passes, and so many waits for
@@ -137,23 +138,25 @@ static bool may_sleep(struct reactor *r)
 	bool idle = reactor_rings_may_sleep(r);
 
 	idle &= mailbox_sleep(&r->inbox);
-	idle &= worker_may_sleep(r->port, &r->need_wake);
 	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
 	idle &= bells_may_sleep(r->bells);
-	idle &= io_may_sleep(r);
-	idle &= exec_may_sleep(r);
+	for_each_backend (b)
+		idle &= (*b)->may_sleep(r);
 	return idle && !r->backlog_count && !r->leaves;
 }
 
 static uint64_t sleep_timeout(struct reactor *r)
 {
 	uint64_t timeout = SLEEP_MOST_NS, stall = reactor_stall_timeout(r);
-	uint64_t room = exec_sleep_ns(r), totals = reactor_stats_timeout(r);
+	uint64_t totals = reactor_stats_timeout(r);
 
 	if (timeout > stall)
 		timeout = stall;
-	if (timeout > room)
-		timeout = room;
+	for_each_backend (b) {
+		uint64_t most = (*b)->sleep_ns ? (*b)->sleep_ns(r) : UINT64_MAX;
+
+		timeout = most < timeout ? most : timeout;
+	}
 	if (timeout > totals)
 		timeout = totals;
 	if (r->lingers && timeout > EXEC_LEAVE_NS)
@@ -192,7 +195,9 @@ static void sleep_now(struct reactor *r)
 			r->spin_ticks = r->spin_most;
 	}
 	quoit_ring_awake(&r->need_wake);
-	exec_awake(r);
+	for_each_backend (b)
+		if ((*b)->awake)
+			(*b)->awake(r);
 	reactor_look_at_stalled(r);
 	r->awake_since = r->last_work = tsc_now();
 }

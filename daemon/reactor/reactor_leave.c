@@ -6,9 +6,7 @@
 #include <stddef.h>
 
 #include "job/completion.h"
-#include "backend/executor/backend_exec.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
 #include "memory/memory.h"
 #include "reactor_bells.h"
 #include "reactor_cancel.h"
@@ -19,7 +17,7 @@
 #include "observe/legs.h"
 #include "observe/session_stats.h"
 #include "session/run_queue.h"
-#include "backend/cpu/worker.h"
+#include "backend/backend.h"
 
 /* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u
@@ -72,8 +70,9 @@ static void leave_soon(struct reactor *r, struct session *s)
 
 static void abandon(struct reactor *r, struct session *s)
 {
-	worker_abandon(r->port, s);
-	io_abandon(r, s);
+	for_each_backend (b)
+		if ((*b)->abandon)
+			(*b)->abandon(r, s);
 }
 
 void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uint32_t flags)
@@ -254,11 +253,16 @@ static bool let_session_go(struct reactor *r, struct session *s)
 {
 	struct mail m;
 
-	exec_abandon(r, s);
+	for_each_backend (b)
+		if ((*b)->leaving)
+			(*b)->leaving(r, s);
 	if (!quiet(s) || (!s->stopped && unfetched(s)))
 		return false;
 	s->stopped = true; /* fetch nothing more: the memory goes now */
-	if (!exec_leave(r, s) || !memory_close(s))
+	for_each_backend (b)
+		if ((*b)->leave && !(*b)->leave(r, s))
+			return false;
+	if (!memory_close(s))
 		return false;
 	m = (struct mail){.type = s->ending, .session = s, .a = ended_since(s)};
 	session_stats_publish(s, r->now, 0, true); /* while its rings are guarded */

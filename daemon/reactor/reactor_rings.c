@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backend/executor/backend_exec.h"
 #include "base/tsc.h"
 #include "reactor_bells.h"
 #include "observe/sample.h"
+#include "backend/backend.h"
 
 #define EVENTS       64
 #define RING_IDLE_NS 200000u /* after so long without SQEs a ring is no longer polled */
@@ -250,6 +250,8 @@ void reactor_poll(struct reactor *r, uint64_t timeout_ns)
 		ssize_t got = read(r->eventfd, &count, sizeof count);
 
 		(void)got;
-		exec_drain(r);
+		for_each_backend (b)
+			if ((*b)->drain)
+				(*b)->drain(r);
 	}
 }

@@ -10,7 +10,7 @@
 #include "observe/session_stats.h"
 #include "observe/reactor_histograms.h"
 #include "backend/cpu/worker.h"
-#include "backend/executor/exec_port.h"
+#include "backend/backend.h"
 
 #define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 
@@ -87,7 +87,9 @@ void reactor_stats_totals(struct reactor *r)
 	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
 	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
 	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
-	exec_count(r);
+	for_each_backend (b)
+		if ((*b)->count)
+			(*b)->count(r);
 	if (r->stats)
 		for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 			__atomic_store_n(&r->stats->value[i], r->count[i], __ATOMIC_RELAXED);
@@ -101,10 +103,10 @@ bool reactor_stats_are_due(const struct reactor *r)
 
 bool reactor_computes(const struct reactor *r)
 {
-	bool any = r->port->published;
+	bool any = false;
 
-	for (uint32_t i = 0; i < r->executors; i++)
-		any |= r->executor[i]->pending > 0;
+	for_each_backend (b)
+		any |= (*b)->computes && (*b)->computes(r);
 	return any;
 }
 

@@ -4,12 +4,8 @@
 
 #include <errno.h>
 
-#include "backend/executor/backend_exec.h"
-#include "backend/executor/backend_kernels.h"
-#include "backend/executor/bridge.h"
+#include "backend/backend.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
-#include "job/job.h"
 #include "memory/sigbus_guard.h"
 #include "memory/memory.h"
 #include "memory/memory_pinned.h"
@@ -55,20 +51,6 @@ static int32_t verdict(struct session *s, struct job *job, uint64_t now)
 	return 0;
 }
 
-static int publish(struct reactor *r, struct session *s, struct job *job)
-{
-	int err = cpu_publish(s, job, r->port);
-
-	if (err < 0)
-		return err;
-	job_become(s, job, JOB_RUNNING);
-	job->start = r->now;
-	probe_start(s, job);
-	s->published++;
-	s->jobs_tiled++;
-	return 0;
-}
-
 /* Run a job here and now; res < 0: only clear the buffers that it still has to clear. */
 static void run_inline(struct reactor *r, struct session *s, struct job *job, int32_t res)
 {
@@ -88,8 +70,7 @@ static void run_inline(struct reactor *r, struct session *s, struct job *job, in
 /* Start a ready job.  -EBUSY: its backend has no room. */
 static int start(struct reactor *r, struct session *s, struct job *job)
 {
-	bool is_file = job_names_file(job);
-	bool elsewhere = is_file || job->executor != NO_EXECUTOR;
+	const struct backend *b = backend_of(job);
 	int32_t res = verdict(s, job, r->now);
 
 	if (res < 0)
@@ -98,20 +79,16 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 		job_become(s, job, JOB_WAITING);
 		return 0;
 	}
-	if (job_host_zero(job) && (clear_is_long(s, job) || elsewhere))
-		return s->published < SCHED_PUBLISHED ? publish(r, s, job) : -EBUSY;
-	if (!res && is_file)
-		return io_start(r, s, job);
+	if (job_host_zero(job) && (clear_is_long(s, job) || b != &cpu_backend))
+		return s->published < SCHED_PUBLISHED ? cpu_backend.start(r, s, job) : -EBUSY;
 	/* A failed job may still have to clear what others will read. */
-	if (job->executor != NO_EXECUTOR && (!res || job->zero)) {
-		exec_start(s, job);
-		return 0;
-	}
+	if (b != &cpu_backend && (!res || job->zero))
+		return b->start(r, s, job);
 	if (res < 0 || job->cost < SCHED_INLINE_NS) {
 		run_inline(r, s, job, res);
 		return 0;
 	}
-	return publish(r, s, job);
+	return cpu_backend.start(r, s, job);
 }
 
 static bool start_short(struct reactor *r, struct session *s)
@@ -174,10 +151,9 @@ static bool start_session(struct reactor *r, struct session *s)
 		any |= start_short(r, s);
 		any |= start_files(r, s);
 	}
-	if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
-		any |= exec_send(r, s);
-	if (s->bridge.fd >= 0)
-		any |= bridge_advance(r, s);
+	for_each_backend (b)
+		if ((*b)->advance)
+			any |= (*b)->advance(r, s);
 	if (sigbus_guard_has_hit(s) && !s->stopped)
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_MEM_VANISHED);
 	return any;
@@ -186,8 +162,11 @@ static bool start_session(struct reactor *r, struct session *s)
 /* May it have something to start or to continue next time, even if nothing happens to it? */
 static bool is_busy(const struct session *s)
 {
-	return s->ready_jobs != s->ready_long || s->memory.tidying || s->memory.more ||
-	       s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
+	bool any = s->ready_jobs != s->ready_long || s->memory.tidying || s->memory.more;
+
+	for_each_backend (b)
+		any |= (*b)->has_waiting && (*b)->has_waiting(s);
+	return any;
 }
 
 /* If there are fewer places than sessions, the next turn begins after the last session served. */

@@ -124,6 +124,9 @@ static inline struct tenant *reactor_tenant(const struct reactor *r, const struc
  */
 void reactor_attend(struct reactor *r, struct session *s);
 
+/* Charge the reactor's time to this session, until the next call or the end of the pass. */
+void reactor_charge(struct reactor *r, struct session *s);
+
 /* End a job that a backend has finished. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 

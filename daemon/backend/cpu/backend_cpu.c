@@ -8,6 +8,10 @@
 #include "memory/sigbus_guard.h"
 #include "ops/optable.h"
 #include "session/tensor_bits.h"
+#include "backend/backend.h"
+#include "base/tsc.h"
+#include "job/probes.h"
+#include "job/sched.h"
 
 /* Stretch an input to the output: it takes no step along a dim where it has one element only. */
 static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)
@@ -179,3 +183,90 @@ int cpu_result(const struct work *work, struct quoit_error *error)
 {
 	return result_of(&work->args, error);
 }
+
+/* ---- for the reactor ---- */
+
+static int cpu_start(struct reactor *r, struct session *s, struct job *job)
+{
+	int err = cpu_publish(s, job, r->port);
+
+	if (err < 0)
+		return err;
+	job_become(s, job, JOB_RUNNING);
+	job->start = r->now;
+	probe_start(s, job);
+	s->published++;
+	s->jobs_tiled++;
+	return 0;
+}
+
+/* A work's tiles are done.  If the job needs another backend, they only cleared its buffers. */
+static void finish_work(struct reactor *r, struct work *work)
+{
+	struct session *s = work->session;
+	struct job *job = &s->jobs[work->job];
+	uint64_t started = atomic_load(&work->started);
+	uint64_t ticks = atomic_load(&work->ticks);
+	int32_t res = job->failed;
+
+	reactor_charge(r, s);
+	if (started)
+		job->start = started;
+	job->end = tsc_now();
+	s->tile_ticks += ticks;
+	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
+	s->published--;
+	if (!res && sigbus_guard_has_hit(s))
+		res = -EFAULT;
+	if (!res)
+		res = cpu_result(work, &job->error);
+	worker_retire(r->port, work);
+	job->failed = res < 0 ? res : 0;
+	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
+		job->zero &= job->on_device;
+		sched_push(s, job);
+		return;
+	}
+	reactor_end_job(r, s, job, res);
+}
+
+static bool cpu_poll(struct reactor *r)
+{
+	struct work *work;
+	bool any = false;
+
+	while ((work = worker_finished(r->port)) != NULL) {
+		finish_work(r, work);
+		any = true;
+	}
+	return any;
+}
+
+static void cpu_wake(struct reactor *r)
+{
+	worker_call(r->port);
+}
+
+static bool cpu_may_sleep(struct reactor *r)
+{
+	return worker_may_sleep(r->port, &r->need_wake);
+}
+
+static bool cpu_computes(const struct reactor *r)
+{
+	return r->port->published;
+}
+
+static void cpu_abandon(struct reactor *r, struct session *s)
+{
+	worker_abandon(r->port, s);
+}
+
+const struct backend cpu_backend = {
+	.start = cpu_start,
+	.poll = cpu_poll,
+	.wake = cpu_wake,
+	.may_sleep = cpu_may_sleep,
+	.computes = cpu_computes,
+	.abandon = cpu_abandon,
+};

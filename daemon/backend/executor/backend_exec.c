@@ -15,6 +15,7 @@
 #include "base/tsc.h"
 #include "job/job.h"
 #include "session/poison.h"
+#include "backend/backend.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 
@@ -310,3 +311,46 @@ bool exec_has(const struct job *job)
 {
 	return job->state == JOB_RUNNING && !job_host_zero(job) && job->executor != NO_EXECUTOR;
 }
+
+/* ---- for the reactor ---- */
+
+static bool exec_has_waiting(const struct session *s)
+{
+	return s->exec.jobs_waiting || s->drops || kernels_wait(s) || s->bridge.fd >= 0;
+}
+
+static bool exec_advance(struct reactor *r, struct session *s)
+{
+	bool any = false;
+
+	if ((s->exec.jobs_waiting || s->drops || kernels_wait(s)) && !s->memory.tidying)
+		any |= exec_send(r, s);
+	if (s->bridge.fd >= 0)
+		any |= bridge_advance(r, s);
+	return any;
+}
+
+static bool exec_computes(const struct reactor *r)
+{
+	for (uint32_t i = 0; i < r->executors; i++)
+		if (r->executor[i]->pending)
+			return true;
+	return false;
+}
+
+const struct backend exec_backend = {
+	.start = exec_start,
+	.poll = exec_poll,
+	.advance = exec_advance,
+	.has_waiting = exec_has_waiting,
+	.may_sleep = exec_may_sleep,
+	.sleep_ns = exec_sleep_ns,
+	.awake = exec_awake,
+	.drain = exec_drain,
+	.computes = exec_computes,
+	.count = exec_count,
+	.can_be_late = exec_has,
+	.late = exec_overdue,
+	.leaving = exec_abandon,
+	.leave = exec_leave,
+};

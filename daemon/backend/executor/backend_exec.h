@@ -11,7 +11,7 @@
 #include "session/owner.h"
 
 /* Queue a ready job of a module or a device.  Never fails: an error ends the job. */
-void exec_start(struct session *s, struct job *job);
+int exec_start(struct reactor *r, struct session *s, struct job *job);
 
 /* Send the session's waiting jobs as far as there is room; true: something was done. */
 bool exec_send(struct reactor *r, struct session *s);

@@ -95,12 +95,13 @@ bool exec_has_share(const struct exec_port *p, const struct session *s, bool is_
 
 /* ---- waiting jobs ---- */
 
-void exec_start(struct session *s, struct job *job)
+int exec_start(struct reactor *r, struct session *s, struct job *job)
 {
 	if (job->executor != BRIDGE_EXECUTOR) /* its legs join where they go */
-		join(s->reactor->executor[job->executor], s);
+		join(r->executor[job->executor], s);
 	sched_append(s, &s->exec.waiting[job->executor][job->sqe.priority], job);
 	s->exec.jobs_waiting++;
+	return 0;
 }
 
 struct job *exec_next(struct session *s, uint32_t executor)

@@ -15,6 +15,7 @@
 #include "io_thread.h"
 #include "job/probes.h"
 #include "session/owner.h"
+#include "backend/backend.h"
 
 /* The most of one piece: quoitd waits for a dead session no longer than this takes. */
 #define PIECE_BYTES (16u << 20)
@@ -190,7 +191,7 @@ static int send_first(struct io_backend *io, struct io_slot *slot)
 	return err;
 }
 
-int io_start(struct reactor *r, struct session *s, struct job *job)
+static int file_start(struct reactor *r, struct session *s, struct job *job)
 {
 	const struct view *v = &s->views[job->view[0]];
 	struct io_slot *slot = find_slot(r->io, s);
@@ -278,7 +279,7 @@ static void on_piece(struct reactor *r, struct io_slot *slot, int32_t res)
 	reactor_end_job(r, s, job, result);
 }
 
-bool io_poll(struct reactor *r)
+static bool file_poll(struct reactor *r)
 {
 	struct io_backend *io = r->io;
 	bool any = false;
@@ -300,21 +301,29 @@ bool io_poll(struct reactor *r)
 	return any;
 }
 
-void io_submit(struct reactor *r)
+static void file_submit(struct reactor *r)
 {
 	if (r->io->ring)
 		io_ring_submit(r->io->ring);
 }
 
-bool io_may_sleep(struct reactor *r)
+static bool file_may_sleep(struct reactor *r)
 {
 	return r->io->ring ? io_ring_may_sleep(r->io->ring) : io_threads_may_sleep(r->io->threads);
 }
 
-void io_abandon(struct reactor *r, const struct session *s)
+static void file_abandon(struct reactor *r, struct session *s)
 {
 	/* A thread cannot be called back: it ends its piece, and gets no other one. */
 	for (unsigned i = 0; r->io->ring && i < IO_SLOTS; i++)
 		if (r->io->slot[i].session == s)
 			io_ring_cancel(r->io->ring, i);
 }
+
+const struct backend file_backend = {
+	.start = file_start,
+	.poll = file_poll,
+	.submit = file_submit,
+	.may_sleep = file_may_sleep,
+	.abandon = file_abandon,
+};

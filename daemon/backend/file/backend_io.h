@@ -13,7 +13,7 @@
  * A file may hang for ever (a dead server behind it): then its job hangs, too, and keeps its slot.
  * So a session has at most IO_SESSION_SLOTS slots, a user IO_USER_SLOTS.
  *
- * Owned by its reactor.
+ * Owned by its reactor, which uses it as `file_backend` (backend.h).
  */
 #ifndef QUOITD_BACKEND_IO_H
 #define QUOITD_BACKEND_IO_H
@@ -24,9 +24,6 @@
 struct features;
 struct io_backend;
 struct io_buffers;
-struct job;
-struct reactor;
-struct session;
 
 #define IO_SLOTS         64u
 #define IO_USER_SLOTS    32u
@@ -50,20 +47,5 @@ int io_fd(const struct io_backend *io);
 
 /* Where pinned regions are registered; NULL: nowhere. */
 struct io_buffers *io_registry(const struct io_backend *io);
-
-/* Start a ready job; it ends with reactor_end_job().  -EBUSY: no slot is free, try again later. */
-int io_start(struct reactor *r, struct session *s, struct job *job);
-
-/* Go on with transfers whose piece is done.  True: there were some. */
-bool io_poll(struct reactor *r);
-
-/* Once a pass: hand the started pieces to the kernel. */
-void io_submit(struct reactor *r);
-
-/* For the reactor's sleep, with need_wake set.  True: whatever comes will wake the reactor. */
-bool io_may_sleep(struct reactor *r);
-
-/* The session is dead: end its transfers as soon as the kernel lets go of its memory. */
-void io_abandon(struct reactor *r, const struct session *s);
 
 #endif
