@@ -3,7 +3,7 @@
 #include "profile.h"
 
 static const char *const profile_names[PROFILE_NR] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = #name,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 	[PROFILE_COPY_IN] = "copy_in",

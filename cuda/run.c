@@ -2,6 +2,8 @@
 /* run.c - choose the kernels of each operation, and put them into a stream. */
 #include <errno.h>
 
+#include <quoit/families.h>
+
 #include "context.h"
 #include "kernels/kernels.h"
 #include "kernels/scalar.h"
@@ -14,38 +16,6 @@ static bool run_is_half(uint8_t dtype)
 static bool run_is_float(uint8_t dtype)
 {
 	return dtype == QUOIT_F32 || dtype == QUOIT_F64;
-}
-
-/* Types of 16 bits are only moved, converted and multiplied. */
-static bool run_takes_halves(uint8_t opcode)
-{
-	switch (opcode) {
-	case QUOIT_OP_FILL:
-	case QUOIT_OP_COPY:
-	case QUOIT_OP_CAST:
-	case QUOIT_OP_TRANSPOSE:
-	case QUOIT_OP_ROLL:
-	case QUOIT_OP_GATHER:
-	case QUOIT_OP_SELECT:
-	case QUOIT_OP_GEMM:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool run_needs_float(uint8_t opcode)
-{
-	switch (opcode) {
-	case QUOIT_OP_UNIFORM:
-	case QUOIT_OP_NORMAL:
-	case QUOIT_OP_MEAN:
-	case QUOIT_OP_SQNORM:
-	case QUOIT_OP_SQLOSS:
-		return true;
-	default:
-		return opcode >= QUOIT_OP_RELU && opcode <= QUOIT_OP_SIGMOID;
-	}
 }
 
 /* Both factors have one floating-point type, and C has the same; or f32 if they have 16 bits. */
@@ -67,12 +37,10 @@ static bool run_takes(const struct quoit_device_call *call)
 			continue;
 		if (!walk_dtype_size(dtype))
 			return false;
-		if (run_is_half(dtype) && !run_takes_halves(call->opcode))
-			return false;
-		if (run_needs_float(call->opcode) && !run_is_float(dtype))
+		if (!(quoit_types_of(call->opcode) & 1u << dtype))
 			return false;
 	}
-	return call->opcode != QUOIT_OP_GEMM || run_takes_product(call);
+	return quoit_family_of(call->opcode) != QUOIT_FAMILY_PRODUCT || run_takes_product(call);
 }
 
 /* ---- element by element ---- */
@@ -106,7 +74,7 @@ static int run_arithmetic(struct quoit_device_stream *s, const struct quoit_devi
 	const struct quoit_device_tensor *t[] = {&call->tensor[0], &call->tensor[1],
 						 &call->tensor[2]};
 	const struct quoit_device_tensor constant = walk_constant(t[0]);
-	const bool scalar = call->opcode <= QUOIT_OP_MAX && call->arg & QUOIT_EW_SCALAR;
+	const bool scalar = call->arg & QUOIT_EW_SCALAR;
 	const uint32_t at = scalar && call->arg & QUOIT_EW_REVERSE ? 1 : 2;
 	struct walk walk;
 
@@ -299,8 +267,10 @@ static int run_gather(struct quoit_device_stream *s, const struct quoit_device_c
 
 /* ---- all ---- */
 
-static int run_copying(struct quoit_device_stream *s, const struct quoit_device_call *call)
+static int run_move(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
+	if (call->opcode == QUOIT_OP_FILL)
+		return run_fill(s, call);
 	return run_copy(s, &call->tensor[0], &call->tensor[1]);
 }
 
@@ -321,31 +291,39 @@ static int run_random(struct quoit_device_stream *s, const struct quoit_device_c
 
 static int run_function(struct quoit_device_stream *s, const struct quoit_device_call *call)
 {
-	const uint32_t operands = call->opcode == QUOIT_OP_RELU_GRAD ? 3 : 2;
+	return run_plain(s, call, 2, WALK_ANY_ORDER, kernel_function);
+}
 
-	return run_plain(s, call, operands, WALK_ANY_ORDER, kernel_function);
+static int run_gradient(struct quoit_device_stream *s, const struct quoit_device_call *call)
+{
+	return run_plain(s, call, 3, WALK_ANY_ORDER, kernel_function);
 }
 
 typedef int run_fn(struct quoit_device_stream *s, const struct quoit_device_call *call);
 
+#define NONE       NULL
+#define MOVE       run_move
+#define CAST       run_cast
+#define TRANSPOSE  run_transpose
+#define ROLL       run_roll
+#define GATHER     run_gather
+#define SELECT     run_select
+#define COMPARE    run_compare
+#define RANDOM     run_random
+#define ARITHMETIC run_arithmetic
+#define BLEND      run_arithmetic
+#define FUNCTION   run_function
+#define GRADIENT   run_gradient
+#define PRODUCT    run_gemm
+#define REDUCTION  reduce_run
+#define EXTREME    reduce_run
+#define PLACE      reduce_run
+#define LOSS       reduce_run
+
 static run_fn *const run_table[QUOIT_OP_NR] = {
-	[QUOIT_OP_FILL] = run_fill,          [QUOIT_OP_COPY] = run_copying,
-	[QUOIT_OP_CAST] = run_cast,          [QUOIT_OP_TRANSPOSE] = run_transpose,
-	[QUOIT_OP_ROLL] = run_roll,          [QUOIT_OP_GATHER] = run_gather,
-	[QUOIT_OP_SELECT] = run_select,      [QUOIT_OP_COMPARE] = run_compare,
-	[QUOIT_OP_UNIFORM] = run_random,     [QUOIT_OP_NORMAL] = run_random,
-	[QUOIT_OP_ADD] = run_arithmetic,     [QUOIT_OP_SUB] = run_arithmetic,
-	[QUOIT_OP_MUL] = run_arithmetic,     [QUOIT_OP_DIV] = run_arithmetic,
-	[QUOIT_OP_MIN] = run_arithmetic,     [QUOIT_OP_MAX] = run_arithmetic,
-	[QUOIT_OP_AXPBY] = run_arithmetic,   [QUOIT_OP_RELU] = run_function,
-	[QUOIT_OP_RELU_GRAD] = run_function, [QUOIT_OP_EXP] = run_function,
-	[QUOIT_OP_LOG] = run_function,       [QUOIT_OP_SQRT] = run_function,
-	[QUOIT_OP_TANH] = run_function,      [QUOIT_OP_SIN] = run_function,
-	[QUOIT_OP_COS] = run_function,       [QUOIT_OP_SIGMOID] = run_function,
-	[QUOIT_OP_GEMM] = run_gemm,          [QUOIT_OP_SUM] = reduce_run,
-	[QUOIT_OP_MEAN] = reduce_run,        [QUOIT_OP_AMAX] = reduce_run,
-	[QUOIT_OP_ARGMAX] = reduce_run,      [QUOIT_OP_SQNORM] = reduce_run,
-	[QUOIT_OP_SQLOSS] = reduce_run,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = family,
+#include <quoit/ops.def>
+#undef QUOIT_OP
 };
 
 bool run_knows(uint8_t opcode)

@@ -98,7 +98,7 @@ static bool takes_axis(uint8_t opcode)
 	const char *shape = "";
 
 	switch (opcode) {
-#define QUOIT_OP(nr, NAME, name, access, SHAPE, ...)                                               \
+#define QUOIT_OP(nr, NAME, name, family, access, SHAPE, ...)                                       \
 	case nr:                                                                                   \
 		shape = #SHAPE;                                                                    \
 		break;

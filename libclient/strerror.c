@@ -62,7 +62,7 @@ const char *quoit_strerror(int error)
 static const char *op_name(uint8_t opcode)
 {
 	switch (opcode) {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help)                          \
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	case nr:                                                                                   \
 		return #name;
 #include <quoit/ops.def>

@@ -57,6 +57,9 @@ expect_nothing 'public headers include only public headers' \
 	"$(grep -n '^#include "' libclient/include/quoit.h libclient/include/quoit/*)"
 expect_nothing 'abi.h includes only stdint.h and ops.def' \
 	"$(grep -n '^#include' libclient/include/quoit/abi.h | grep -v -e '<stdint.h>' -e '<quoit/ops.def>')"
+# Numbers of operations have no order: what belongs together has a family (the control operations: fetch.c).
+expect_nothing 'operations are chosen by family, not by ranges of numbers' \
+	"$(files '*.c' '*.h' '*.cu' '*.cuh' | xargs grep -nE '[^<>-]([<>]=?|- |\.\.\.) *QUOIT_OP_[A-Z]' | grep -vE 'QUOIT_OP_(NR|MODULE_|NOP|CREATE|FREE)')"
 expect_nothing 'ring.h includes no header of ours' "$(grep -n '^#include <quoit' libclient/include/quoit/ring.h)"
 expect_nothing 'libquoit needs only libc' \
 	"$(grep -lE '#include <(hwloc|numa|liburing|jansson|ini)' libclient/*.c libclient/*.h)"

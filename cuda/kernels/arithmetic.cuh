@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arithmetic.cuh - what two numbers make: add, sub, mul, div, min, max, axpby. */
+/* arithmetic.cuh - what two numbers make, element by element. */
 #ifndef QUOIT_CUDA_ARITHMETIC_CUH
 #define QUOIT_CUDA_ARITHMETIC_CUH
 
@@ -70,6 +70,21 @@ static __device__ __forceinline__ int64_t div(int64_t x, int64_t y)
 {
 	return element_div_i64(x, y);
 }
+
+static __device__ __forceinline__ float power(float x, float y)
+{
+	return powf(x, y);
+}
+
+static __device__ __forceinline__ double power(double x, double y)
+{
+	return pow(x, y);
+}
+
+template <class T> __device__ __forceinline__ T power(T x, T y)
+{
+	return (T)element_pow_i64(x, y);
+}
 } // namespace pick
 
 ARITHMETIC(add, (W)x + (W)y)
@@ -78,6 +93,7 @@ ARITHMETIC(mul, (W)x *(W)y)
 ARITHMETIC(quotient, pick::div(x, y))
 ARITHMETIC(smaller, pick::min(x, y))
 ARITHMETIC(larger, pick::max(x, y))
+ARITHMETIC(power, pick::power(x, y))
 
 template <class T> struct axpby : map_binary<T> {
 	using W = typename wrap<T>::type;
@@ -121,6 +137,8 @@ static __host__ __device__ auto arithmetic_as(const quoit_device_call &call, Go 
 		return go(smaller<T>());
 	case QUOIT_OP_MAX:
 		return go(larger<T>());
+	case QUOIT_OP_POW:
+		return go(power<T>());
 	default:
 		both.a = scalar_as<typename wrap<T>::type>(call.scalar[0]);
 		both.b = scalar_as<typename wrap<T>::type>(call.scalar[1]);

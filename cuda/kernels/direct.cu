@@ -11,6 +11,7 @@
 #include "kernels/direct_ring.cuh"
 
 #include <quoit/direct.h>
+#include <quoit/families.h>
 
 #include "kernels/arithmetic.cuh"
 #include "kernels/choose.cuh"
@@ -119,7 +120,7 @@ struct direct_go {
 static __device__ void direct_prepare_arithmetic(direct_job &job)
 {
 	const quoit_device_call &call = job.call;
-	const bool scalar = call.opcode <= QUOIT_OP_MAX && call.arg & QUOIT_EW_SCALAR;
+	const bool scalar = call.arg & QUOIT_EW_SCALAR;
 	const bool reverse = scalar && call.arg & QUOIT_EW_REVERSE;
 
 	direct_walk(job, {reverse  ? 0x1f0u
@@ -282,55 +283,34 @@ inline __device__ void direct_gemm(direct_job &job)
 
 /* ---- any request ---- */
 
-enum direct_kind {
-	DIRECT_ARITHMETIC,
-	DIRECT_FUNCTION,
-	DIRECT_COMPARE,
-	DIRECT_SELECT,
-	DIRECT_GEMM,
-	DIRECT_MOVE,
-	DIRECT_REDUCE,
-};
-
-static __device__ direct_kind direct_kind_of(uint8_t opcode)
-{
-	if (opcode >= QUOIT_OP_ADD && opcode <= QUOIT_OP_AXPBY)
-		return DIRECT_ARITHMETIC;
-	if (opcode >= QUOIT_OP_RELU && opcode <= QUOIT_OP_SIGMOID)
-		return DIRECT_FUNCTION;
-	if (opcode == QUOIT_OP_COMPARE)
-		return DIRECT_COMPARE;
-	if (opcode == QUOIT_OP_SELECT)
-		return DIRECT_SELECT;
-	if (opcode == QUOIT_OP_GEMM)
-		return DIRECT_GEMM;
-	return opcode <= QUOIT_OP_COPY ? DIRECT_MOVE : DIRECT_REDUCE;
-}
-
 /* The first warp, which has taken the call, makes the plan by which all threads work. */
 static __device__ void direct_prepare(direct_job &job)
 {
-	switch (direct_kind_of(job.call.opcode)) {
-	case DIRECT_ARITHMETIC:
+	switch (quoit_family_of(job.call.opcode)) {
+	case QUOIT_FAMILY_ARITHMETIC:
+	case QUOIT_FAMILY_BLEND:
 		direct_prepare_arithmetic(job);
 		break;
-	case DIRECT_FUNCTION:
-		direct_prepare_plain(job, job.call.opcode == QUOIT_OP_RELU_GRAD ? 3 : 2);
+	case QUOIT_FAMILY_FUNCTION:
+		direct_prepare_plain(job, 2);
 		break;
-	case DIRECT_COMPARE:
+	case QUOIT_FAMILY_GRADIENT:
+		direct_prepare_plain(job, 3);
+		break;
+	case QUOIT_FAMILY_COMPARE:
 		direct_prepare_compare(job);
 		break;
-	case DIRECT_SELECT:
+	case QUOIT_FAMILY_SELECT:
 		direct_prepare_plain(job, 4);
 		break;
-	case DIRECT_GEMM:
+	case QUOIT_FAMILY_PRODUCT:
 		if (threadIdx.x == 0)
 			gemm_describe(&job.call, &job.gemm);
 		break;
-	case DIRECT_MOVE:
+	case QUOIT_FAMILY_MOVE:
 		direct_prepare_move(job);
 		break;
-	case DIRECT_REDUCE:
+	default: /* over axes; direct_rules.c lets no other family through */
 		direct_prepare_reduce(job);
 		break;
 	}
@@ -339,26 +319,28 @@ static __device__ void direct_prepare(direct_job &job)
 /* All threads run the request. */
 static __device__ void direct_run(direct_job &job)
 {
-	switch (direct_kind_of(job.call.opcode)) {
-	case DIRECT_ARITHMETIC:
+	switch (quoit_family_of(job.call.opcode)) {
+	case QUOIT_FAMILY_ARITHMETIC:
+	case QUOIT_FAMILY_BLEND:
 		arithmetic_choose(job.call, direct_go{job.walk});
 		break;
-	case DIRECT_FUNCTION:
+	case QUOIT_FAMILY_FUNCTION:
+	case QUOIT_FAMILY_GRADIENT:
 		function_choose(job.call, direct_go{job.walk});
 		break;
-	case DIRECT_COMPARE:
+	case QUOIT_FAMILY_COMPARE:
 		compare_choose(job.call, direct_go{job.walk});
 		break;
-	case DIRECT_SELECT:
+	case QUOIT_FAMILY_SELECT:
 		select_choose(job.call, direct_go{job.walk});
 		break;
-	case DIRECT_GEMM:
+	case QUOIT_FAMILY_PRODUCT:
 		direct_gemm(job);
 		break;
-	case DIRECT_MOVE:
+	case QUOIT_FAMILY_MOVE:
 		direct_move(job);
 		break;
-	case DIRECT_REDUCE:
+	default:
 		reduce_choose(job.reduce, direct_reduce_go{job.reduce});
 		break;
 	}

@@ -69,6 +69,19 @@ ELEMENT int64_t element_div_i64(int64_t x, int64_t y)
 	return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 
+/* By squaring, modulo 2^64; to a negative power it is 1 / x^|y| toward zero, and 0 for x = 0. */
+ELEMENT int64_t element_pow_i64(int64_t x, int64_t y)
+{
+	uint64_t square = (uint64_t)x;
+	uint64_t power = 1;
+
+	if (y < 0)
+		return x == 1 || x == -1 ? (y & 1 ? x : 1) : 0;
+	for (; y > 0; y >>= 1, square *= square)
+		power *= y & 1 ? square : 1;
+	return (int64_t)power;
+}
+
 /* A NaN on either side is the result; of equal numbers, also zeros of two signs, the second is. */
 ELEMENT float element_min_f32(float x, float y)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* function.cuh - functions of one floating-point number, and relu's gradient. */
+/* function.cuh - functions of one number, and relu's gradient. */
 #ifndef QUOIT_CUDA_FUNCTION_CUH
 #define QUOIT_CUDA_FUNCTION_CUH
 
@@ -29,11 +29,21 @@ FUNCTION(tangent, tanhf, tanh)
 FUNCTION(sine, sinf, sin)
 FUNCTION(cosine, cosf, cos)
 FUNCTION(sigmoid, element_sigmoid_f32, element_sigmoid_f64)
+FUNCTION(absolute, fabsf, fabs)
+FUNCTION(lower, floorf, floor)
 
 template <class T> struct relu_grad : map_binary<T> {
 	__device__ T operator()(T x, T dy) const
 	{
 		return x > 0 ? dy : (T)0;
+	}
+};
+
+/* Of an integer; the smallest stays. */
+template <class T, class Unsigned> struct magnitude : map_unary<T> {
+	__device__ T operator()(T x) const
+	{
+		return (T)(x < 0 ? 0 - (Unsigned)x : (Unsigned)x);
 	}
 };
 
@@ -57,6 +67,10 @@ template <class T, class Go> static __host__ __device__ auto function_as(uint8_t
 		return go(sine<T>());
 	case QUOIT_OP_COS:
 		return go(cosine<T>());
+	case QUOIT_OP_ABS:
+		return go(absolute<T>());
+	case QUOIT_OP_FLOOR:
+		return go(lower<T>());
 	default:
 		return go(sigmoid<T>());
 	}
@@ -67,9 +81,16 @@ template <class T, class Go> static __host__ __device__ auto function_as(uint8_t
 template <class Go>
 static __host__ __device__ auto function_choose(const quoit_device_call &call, Go go)
 {
-	if (call.tensor[0].dtype == QUOIT_F32)
+	switch (call.tensor[0].dtype) {
+	case QUOIT_F32:
 		return function_as<float>(call.opcode, go);
-	return function_as<double>(call.opcode, go);
+	case QUOIT_F64:
+		return function_as<double>(call.opcode, go);
+	case QUOIT_I32: /* ABS is the only one of integers */
+		return go(magnitude<int32_t, uint32_t>());
+	default:
+		return go(magnitude<int64_t, uint64_t>());
+	}
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels.h - the functions of the device's side that the host's side calls: one launcher per
- * family.
+ * kernels.h - the functions of the device's side that the host's side calls: one launcher for
+ * one or a few families of ops.def.
  *
  * A launcher puts kernels into a stream and returns the runtime's result.  It chooses by the call's
  * operation, types and arg; the walk says where elements lie.  No launcher waits or allocates.
@@ -21,8 +21,8 @@ typedef cudaError_t kernel_launch(const struct walk *walk, const struct quoit_de
 				  cudaStream_t stream);
 
 /* Operands are the operation's tensors; a missing one is a constant. */
-kernel_launch kernel_arithmetic; /* ADD .. AXPBY */
-kernel_launch kernel_function;   /* RELU .. SIGMOID */
+kernel_launch kernel_arithmetic; /* ARITHMETIC, BLEND */
+kernel_launch kernel_function;   /* FUNCTION, GRADIENT */
 kernel_launch kernel_compare;
 kernel_launch kernel_select;
 kernel_launch kernel_cast;
@@ -67,6 +67,7 @@ struct reduce_plan {
 	double twice;   /* SQLOSS: 2 scalar[0] */
 	uint8_t opcode;
 	uint8_t dtype; /* of the input */
+	bool place;    /* the result is the place of an element */
 };
 #define KERNEL_PARTIAL 16
 cudaError_t kernel_reduce(const struct reduce_plan *reduce, cudaStream_t stream);

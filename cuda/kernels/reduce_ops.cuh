@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce_ops.cuh - sum, mean, largest and its place, sum of squares, squared loss.
+ * reduce_ops.cuh - sum, mean, product, largest, smallest, their places, sum of squares, squared loss.
  *
- * Floating-point sums are made in double, integer ones modulo 2^64, as on the CPU.
+ * Floating-point sums and products are made in double, those of integers modulo 2^64, as on the CPU.
  */
 #ifndef QUOIT_CUDA_REDUCE_OPS_CUH
 #define QUOIT_CUDA_REDUCE_OPS_CUH
@@ -73,26 +73,44 @@ template <class T, class Wide, class Source> struct sum : Source {
 	}
 };
 
-/* ---- the largest, and where the first one is ---- */
+/* ---- products ---- */
+
+template <class T, class Wide> struct product : sum<T, Wide, plain<T, Wide>> {
+	static __device__ __forceinline__ Wide start()
+	{
+		return 1;
+	}
+	static __device__ __forceinline__ void take(Wide &acc, Wide x, uint64_t)
+	{
+		acc *= x;
+	}
+	static __device__ __forceinline__ void merge(Wide &acc, const Wide &other)
+	{
+		acc *= other;
+	}
+};
+
+/* ---- the largest or smallest, and where the first one is ---- */
 
 template <class T> struct best {
 	T value;
 	int64_t place; /* -1: of nothing */
 };
 
-template <class T> struct largest : plain<T, T> {
+template <class T, bool least> struct extreme : plain<T, T> {
 	using Acc = best<T>;
 	static __device__ __forceinline__ Acc start()
 	{
 		return {0, -1};
 	}
-	/* A NaN is larger than anything; of equal ones the first is taken. */
+	/* A NaN beats any number; of equal ones the first is taken. */
 	static __device__ __forceinline__ void merge(Acc &acc, const Acc &other)
 	{
 		const bool nan = acc.value != acc.value;
 		const bool other_nan = other.value != other.value;
 		const bool equal = acc.value == other.value || (nan && other_nan);
-		const bool beats = other.value > acc.value || (other_nan && !nan);
+		const bool better = least ? other.value < acc.value : other.value > acc.value;
+		const bool beats = better || (other_nan && !nan);
 
 		if (other.place >= 0 &&
 		    (acc.place < 0 || beats || (equal && other.place < acc.place)))
@@ -104,7 +122,7 @@ template <class T> struct largest : plain<T, T> {
 	}
 	static __device__ void store(const reduce_plan &p, int64_t at, const Acc &acc)
 	{
-		if (p.opcode == QUOIT_OP_ARGMAX)
+		if (p.place)
 			((int64_t *)p.outer.operand[1].data)[at] = acc.place;
 		else
 			((T *)p.outer.operand[1].data)[at] = acc.value;
@@ -125,8 +143,13 @@ static __host__ __device__ auto reduce_float(const reduce_plan &p, Go go)
 		return go(sum<T, double, squared<T>>());
 	case QUOIT_OP_SQLOSS:
 		return go(sum<T, double, loss<T>>());
+	case QUOIT_OP_PROD:
+		return go(product<T, double>());
+	case QUOIT_OP_AMIN:
+	case QUOIT_OP_ARGMIN:
+		return go(extreme<T, true>());
 	default:
-		return go(largest<T>());
+		return go(extreme<T, false>());
 	}
 }
 
@@ -134,9 +157,17 @@ static __host__ __device__ auto reduce_float(const reduce_plan &p, Go go)
 template <class T, class Go>
 static __host__ __device__ auto reduce_integer(const reduce_plan &p, Go go)
 {
-	if (p.opcode == QUOIT_OP_SUM)
+	switch (p.opcode) {
+	case QUOIT_OP_SUM:
 		return go(sum<T, uint64_t, plain<T, uint64_t>>());
-	return go(largest<T>());
+	case QUOIT_OP_PROD:
+		return go(product<T, uint64_t>());
+	case QUOIT_OP_AMIN:
+	case QUOIT_OP_ARGMIN:
+		return go(extreme<T, true>());
+	default:
+		return go(extreme<T, false>());
+	}
 }
 
 /* go(R), by the plan's operation and type. */

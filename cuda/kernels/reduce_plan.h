@@ -8,6 +8,8 @@
 #ifndef QUOIT_CUDA_REDUCE_PLAN_H
 #define QUOIT_CUDA_REDUCE_PLAN_H
 
+#include <quoit/families.h>
+
 #include "kernels/element.h"
 #include "kernels/kernels.h"
 
@@ -49,8 +51,7 @@ WALK void reduce_split(const struct quoit_device_call *call, struct reduce_plan 
 			each[0].dim[d] = each[1].dim[d] = each[2].dim[d] = 1;
 	}
 	walk_make(&plan->outer, outer, 2, WALK_ANY_ORDER);
-	walk_make(&plan->inner, inner, loss ? 3 : 1,
-		  call->opcode == QUOIT_OP_ARGMAX ? WALK_ROW_MAJOR : WALK_ANY_ORDER);
+	walk_make(&plan->inner, inner, loss ? 3 : 1, plan->place ? WALK_ROW_MAJOR : WALK_ANY_ORDER);
 }
 
 WALK uint64_t reduce_parts(uint64_t units, uint64_t outputs, uint64_t length, uint64_t least)
@@ -97,6 +98,7 @@ WALK void reduce_scale(const struct quoit_device_call *call, struct reduce_plan 
 WALK bool reduce_describe(const struct quoit_device_call *call, struct reduce_plan *plan)
 {
 	plan->opcode = call->opcode;
+	plan->place = quoit_family_of(call->opcode) == QUOIT_FAMILY_PLACE;
 	plan->dtype = call->tensor[1].dtype;
 	plan->partial = 0;
 	reduce_split(call, plan);

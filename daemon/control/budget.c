@@ -2,6 +2,7 @@
 /* budget.c - keeps leases, rings and connections per uid */
 #include "budget.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,6 +223,7 @@ void budget_disconnect(struct budget *b, uid_t uid)
 {
 	struct account *a = find(b, uid);
 
+	assert(a->user.connections > 0);
 	a->user.connections--;
 	end_if_empty(b, a);
 }

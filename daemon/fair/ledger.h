@@ -15,6 +15,7 @@
 #ifndef QUOITD_LEDGER_H
 #define QUOITD_LEDGER_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -50,7 +51,10 @@ static inline void ledger_open(struct ledger_page *page, const _Atomic uint64_t 
 /* It has one work less, and all that the work took has been counted. */
 static inline void ledger_close(struct ledger_page *page)
 {
-	atomic_fetch_sub(&page->works, 1);
+	uint32_t works = atomic_fetch_sub(&page->works, 1);
+
+	assert(works > 0);
+	(void)works;
 }
 
 /* It has had so much more; negative: too much was counted before. */

@@ -2,6 +2,7 @@
 /* tenant.c - rounds of deficit round robin, and the circle of tenants in them */
 #include "tenant.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 void tenancy_init(struct tenancy *t, uint64_t round_ticks, uint64_t turn_ticks)
@@ -115,6 +116,7 @@ void tenancy_remove(struct tenancy *t, struct tenant *tenant)
 	if (t->first == tenant)
 		t->first = before == tenant ? NULL : before;
 	tenant->next = NULL;
+	assert(t->count > 0);
 	t->count--;
 }
 

@@ -2,6 +2,7 @@
 /* deps.c - hazards between jobs on the bytes of buffers */
 #include "deps.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "session/extent.h"
@@ -359,6 +360,7 @@ void deps_segment_end(struct ring *r, struct job *job)
 
 void deps_segment_leave(struct ring *r, const struct job *job)
 {
+	assert(r->segment_open[segment_slot(r, job->segment)] > 0);
 	r->segment_open[segment_slot(r, job->segment)]--;
 }
 

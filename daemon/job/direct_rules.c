@@ -5,40 +5,41 @@
 #include "session/tensor_bits.h"
 
 /* Consumers know these.  None reads an index, since a bad one would need an error as answer. */
-static bool is_known(uint8_t opcode)
+static bool is_known(const struct op_row *row)
 {
-	switch (opcode) {
-	case QUOIT_OP_FILL:
-	case QUOIT_OP_COPY:
-	case QUOIT_OP_SELECT:
-	case QUOIT_OP_COMPARE:
-	case QUOIT_OP_SUM:
-	case QUOIT_OP_MEAN:
-	case QUOIT_OP_AMAX:
-	case QUOIT_OP_ARGMAX:
-	case QUOIT_OP_SQNORM:
-	case QUOIT_OP_SQLOSS:
-	case QUOIT_OP_GEMM:
+	switch (row->family) {
+	case QUOIT_FAMILY_MOVE:
+	case QUOIT_FAMILY_SELECT:
+	case QUOIT_FAMILY_COMPARE:
+	case QUOIT_FAMILY_ARITHMETIC:
+	case QUOIT_FAMILY_BLEND:
+	case QUOIT_FAMILY_FUNCTION:
+	case QUOIT_FAMILY_GRADIENT:
+	case QUOIT_FAMILY_PRODUCT:
+	case QUOIT_FAMILY_REDUCTION:
+	case QUOIT_FAMILY_EXTREME:
+	case QUOIT_FAMILY_PLACE:
+	case QUOIT_FAMILY_LOSS:
 		return true;
 	default:
-		return (opcode >= QUOIT_OP_ADD && opcode <= QUOIT_OP_AXPBY) ||
-		       (opcode >= QUOIT_OP_RELU && opcode <= QUOIT_OP_SIGMOID);
+		return false;
 	}
 }
 
 /* Does the view have elements, not too many, and a type that consumers know? */
 static bool is_small(const struct view *v)
 {
-	return v->elements && v->elements <= QUOIT_DIRECT_ELEMENTS && OP_TYPES_N & 1u << v->dtype;
+	return v->elements && v->elements <= QUOIT_DIRECT_ELEMENTS &&
+	       QUOIT_TYPES_N & 1u << v->dtype;
 }
 
-bool direct_is_small(const struct quoit_sqe *sqe, const struct plan *plan)
+bool direct_is_small(const struct plan *plan)
 {
-	if (!plan->device || plan->on_device != plan->tensors || !is_known(sqe->opcode))
+	if (!plan->device || plan->on_device != plan->tensors || !is_known(plan->row))
 		return false;
 	for_each_tensor (i, plan->tensors)
 		if (!is_small(plan->t[i]))
 			return false;
-	return sqe->opcode != QUOIT_OP_GEMM ||
+	return plan->row->family != QUOIT_FAMILY_PRODUCT ||
 	       quoit_direct_product(plan->t[0]->dim, plan->t[1]->dim, plan->t[0]->dtype);
 }

@@ -10,6 +10,6 @@
  * Pure: it looks at the job alone.  Whether there is a consumer now, and whether it reaches the
  * bytes, is asked when the job is sent (backend_direct.h).
  */
-bool direct_is_small(const struct quoit_sqe *sqe, const struct plan *plan);
+bool direct_is_small(const struct plan *plan);
 
 #endif

@@ -24,7 +24,7 @@ static bool form_fits(const struct op_row *row, const struct quoit_sqe *sqe)
 /* Is QUOIT_SQE_INT set exactly where there are scalars and the output has an integer type? */
 static bool scalars_fit(const struct fast_elementwise_job *job, const struct quoit_sqe *sqe)
 {
-	bool integers = OP_TYPES_I >> job->t[0]->dtype & 1;
+	bool integers = QUOIT_TYPES_I >> job->t[0]->dtype & 1;
 
 	return !(sqe->flags & QUOIT_SQE_INT) !=
 	       (integers && job->row->scalar_forms >> form(sqe) & 1);

@@ -2,6 +2,7 @@
 /* job.c - admits and ends jobs */
 #include "job.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "completion.h"
@@ -112,7 +113,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->in_stream = job->in_direct = false;
 	job->stream = 0;
 	job->waits_in_stream = job->waits_in_direct_ring = 0;
-	job->direct = s->direct && !r->stamps && direct_is_small(sqe, plan);
+	job->direct = s->direct && !r->stamps && direct_is_small(plan);
 	job->zero = 0;
 	job->memory_waits = job->posted = false;
 	job->lacks = LACK_NOTHING;
@@ -179,6 +180,7 @@ static void leave_segments(struct session *s, struct ring *r, uint64_t now, job_
 	struct job *after;
 
 	while ((after = deps_segment_next(r)) != NULL) {
+		assert(after->waits > 0);
 		after->waits--;
 		after->data = now;
 		memory_recount(s, after, now);
@@ -242,6 +244,7 @@ static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 				      .device_error = job->device_error};
 
 	job->posted = true;
+	assert(r->in_flight > 0);
 	r->in_flight--;
 	completion_post(r, &job->sqe, res, &job->error, &stamps);
 	note_post(r, job, index, now);
@@ -321,6 +324,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	else if (has_kernel(job))
 		kernels_drop(s, job->sqe.arg);
 	deps_segment_leave(r, job);
+	assert(r->jobs > 0);
 	r->jobs--;
 	tables_give_job(s, job);
 	leave_segments(s, r, now, ready);

@@ -56,7 +56,7 @@ static int check_scalars(const struct operands *o, const struct op_row *row)
 					 QUOIT_SQE_FLAGS & ~QUOIT_SQE_INT)
 				: 0;
 	dtype = o->t[row->shape == SHAPE_COMPARE ? 1 : 0]->dtype;
-	return integers == (OP_TYPES_I >> dtype & 1)
+	return integers == (QUOIT_TYPES_I >> dtype & 1)
 		       ? 0
 		       : refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR_KIND, integers, dtype);
 }

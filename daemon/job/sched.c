@@ -2,6 +2,8 @@
 /* sched.c - queues of ready jobs: short and long, by priority */
 #include "sched.h"
 
+#include <assert.h>
+
 #include "job.h"
 #include "ops/optable.h"
 
@@ -61,8 +63,8 @@ struct job *sched_next_short(struct session *s)
 {
 	struct job *job = sched_pop(s, s->short_jobs);
 
-	if (job)
-		s->ready_jobs--;
+	assert(!job || s->ready_jobs > 0);
+	s->ready_jobs -= job != NULL;
 	return job;
 }
 
@@ -79,8 +81,8 @@ struct job *sched_next_file(struct session *s)
 {
 	struct job *job = sched_pop(s, s->file_jobs);
 
-	if (job)
-		s->ready_jobs--;
+	assert(!job || s->ready_jobs > 0);
+	s->ready_jobs -= job != NULL;
 	return job;
 }
 

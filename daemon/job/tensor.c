@@ -2,6 +2,7 @@
 /* tensor.c - creates and frees handles, views and buffers */
 #include "tensor.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "memory/lease.h"
@@ -113,6 +114,7 @@ int tensor_free(struct session *s, const struct quoit_sqe *sqe, struct fault *fa
 	if (err)
 		return err;
 	s->tensors[sqe->base[0] & QUOIT_HANDLE_INDEX_MASK].handle = 0;
+	assert(s->tensors_alive > 0);
 	s->tensors_alive--;
 	memory_mark_free(s, &s->buffers[s->views[view].buffer]);
 	unref(s, view);

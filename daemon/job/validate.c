@@ -73,7 +73,7 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 			p->on_device |= (uint8_t)(1u << i);
 			p->device = p->t[i]->device;
 		}
-	if (row->types == OP_TYPES_X)
+	if (row->types == QUOIT_TYPES_X)
 		return 0;
 	for_each_tensor (i, p->tensors) {
 		uint8_t device = p->t[i]->device;

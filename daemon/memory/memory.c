@@ -2,6 +2,7 @@
 /* memory.c - finds bytes for buffers, and the pages under them */
 #include "memory_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -124,6 +125,7 @@ static inline bool take_again(struct session *s, struct buffer *b)
 /* Free the piece of a pageable buffer; it keeps its pages. */
 static inline void give_piece(struct session *s, struct buffer *b)
 {
+	assert(s->memory.used >= region_piece_bytes(&s->region, b->class));
 	s->memory.used -= region_piece_bytes(&s->region, b->class);
 	region_give(&s->region, b->offset, b->class, true);
 	b->reserved = b->zeroed = false;
@@ -360,6 +362,7 @@ static void punched(struct session *s, const struct memory_message *m, memory_re
 
 void memory_answer(struct session *s, const struct memory_message *m, memory_ready_fn *ready)
 {
+	assert(s->requests > 0);
 	s->requests--;
 	switch (m->op) {
 	case MEMORY_CLOSE:

@@ -2,6 +2,8 @@
 /* memory_device.c - counts bytes on devices; their executors place them, or slabs here do */
 #include "memory_private.h"
 
+#include <assert.h>
+
 void memory_device_reserve(struct session *s, struct buffer *b)
 {
 	struct device_memory *d = &s->device[b->device - 1];
@@ -20,6 +22,7 @@ void memory_device_drop(struct session *s, struct buffer *b)
 	struct device_memory *d = &s->device[b->device - 1];
 	uint32_t self = (uint32_t)(b - s->buffers);
 
+	assert(d->used >= sizeclass_bytes(b->class));
 	d->used -= sizeclass_bytes(b->class);
 	b->reserved = b->zeroed = false;
 	if (b->in_slab) {

@@ -94,6 +94,9 @@ ARITHMETIC_FLOAT(mul, x *y)
 ARITHMETIC_FLOAT(div, x / y)
 ARITHMETIC_FLOAT(min, x < y || x != x ? x : y)
 ARITHMETIC_FLOAT(max, x > y || x != x ? x : y)
+/* By libm: vmath.h has no pow, since exp(y ln x) would multiply the error of ln x by y ln x. */
+ARITHMETIC(pow, f32, powf(x, y))
+ARITHMETIC(pow, f64, pow(x, y))
 BINARY(relu_grad, f32, x > 0 ? y : 0)
 BINARY(relu_grad, f64, x > 0 ? y : 0)
 
@@ -134,6 +137,21 @@ static inline i64 divide_i64(i64 x, i64 y)
 ARITHMETIC(div, i32, divide_i32(x, y))
 ARITHMETIC(div, i64, divide_i64(x, y))
 
+/* By squaring, modulo 2^64; to a negative power it is 1 / x^|y| toward zero, and 0 for x = 0. */
+static inline i64 power_integer(i64 x, i64 y)
+{
+	uint64_t power = 1;
+
+	if (y < 0)
+		return x == 1 || x == -1 ? (y & 1 ? x : 1) : 0;
+	for (uint64_t square = (uint64_t)x; y > 0; y >>= 1, square *= square)
+		power *= y & 1 ? square : 1;
+	return (i64)power;
+}
+
+ARITHMETIC(pow, i32, (i32)power_integer(x, y))
+ARITHMETIC(pow, i64, power_integer(x, y))
+
 #define AXPBY(type, part, as)                                                                      \
 	static void axpby_##type(void *const ptr[], uint64_t index, size_t n, void *context)       \
 	{                                                                                          \
@@ -157,6 +175,12 @@ AXPBY(i64, u, uint64_t)
 
 UNARY(relu, f32, x > 0 || x != x ? x : 0)
 UNARY(relu, f64, x > 0 || x != x ? x : 0)
+UNARY(abs, f32, fabsf(x))
+UNARY(abs, f64, fabs(x))
+UNARY(abs, i32, (i32)(x < 0 ? 0 - (uint32_t)x : (uint32_t)x))
+UNARY(abs, i64, (i64)(x < 0 ? 0 - (uint64_t)x : (uint64_t)x))
+UNARY(floor, f32, floorf(x))
+UNARY(floor, f64, floor(x))
 UNARY(sqrt, f32, sqrtf(x))
 UNARY(sqrt, f64, sqrt(x))
 UNARY(exp, f32, vmath_f32_exp(x))
@@ -213,18 +237,18 @@ struct elementwise_row {
 };
 
 #define ROW_FLOAT(NAME, name, nr)                                                                  \
-	[QUOIT_OP_##NAME - QUOIT_OP_ADD] = {                                                       \
-		.fn = {[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64}, .inputs = nr}
+	[QUOIT_OP_##                                                                               \
+		NAME] = {.fn = {[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64}, .inputs = nr}
 #define ROW_NUMBER(NAME, name)                                                                     \
-	[QUOIT_OP_##NAME - QUOIT_OP_ADD] = {.fn = {[QUOIT_F32] = name##_f32,                       \
-						   [QUOIT_F64] = name##_f64,                       \
-						   [QUOIT_I32] = name##_i32,                       \
-						   [QUOIT_I64] = name##_i64},                      \
-					    .with_scalar = {[QUOIT_F32] = name##_scalar_f32,       \
-							    [QUOIT_F64] = name##_scalar_f64,       \
-							    [QUOIT_I32] = name##_scalar_i32,       \
-							    [QUOIT_I64] = name##_scalar_i64},      \
-					    .inputs = 2}
+	[QUOIT_OP_##NAME] = {.fn = {[QUOIT_F32] = name##_f32,                                      \
+				    [QUOIT_F64] = name##_f64,                                      \
+				    [QUOIT_I32] = name##_i32,                                      \
+				    [QUOIT_I64] = name##_i64},                                     \
+			     .with_scalar = {[QUOIT_F32] = name##_scalar_f32,                      \
+					     [QUOIT_F64] = name##_scalar_f64,                      \
+					     [QUOIT_I32] = name##_scalar_i32,                      \
+					     [QUOIT_I64] = name##_scalar_i64},                     \
+			     .inputs = 2}
 
 static const struct elementwise_row elementwise_rows[] = {
 	ROW_NUMBER(ADD, add),
@@ -233,11 +257,11 @@ static const struct elementwise_row elementwise_rows[] = {
 	ROW_NUMBER(DIV, div),
 	ROW_NUMBER(MIN, min),
 	ROW_NUMBER(MAX, max),
-	[QUOIT_OP_AXPBY - QUOIT_OP_ADD] = {.fn = {[QUOIT_F32] = axpby_f32,
-						  [QUOIT_F64] = axpby_f64,
-						  [QUOIT_I32] = axpby_i32,
-						  [QUOIT_I64] = axpby_i64},
-					   .inputs = 2},
+	[QUOIT_OP_AXPBY] = {.fn = {[QUOIT_F32] = axpby_f32,
+				   [QUOIT_F64] = axpby_f64,
+				   [QUOIT_I32] = axpby_i32,
+				   [QUOIT_I64] = axpby_i64},
+			    .inputs = 2},
 	ROW_FLOAT(RELU_GRAD, relu_grad, 2),
 	ROW_FLOAT(RELU, relu, 1),
 	ROW_FLOAT(EXP, exp, 1),
@@ -247,17 +271,24 @@ static const struct elementwise_row elementwise_rows[] = {
 	ROW_FLOAT(SIN, sin, 1),
 	ROW_FLOAT(COS, cos, 1),
 	ROW_FLOAT(SIGMOID, sigmoid, 1),
+	[QUOIT_OP_ABS] = {.fn = {[QUOIT_F32] = abs_f32,
+				 [QUOIT_F64] = abs_f64,
+				 [QUOIT_I32] = abs_i32,
+				 [QUOIT_I64] = abs_i64},
+			  .inputs = 1},
+	ROW_NUMBER(POW, pow),
+	ROW_FLOAT(FLOOR, floor, 1),
 };
 
-/* Is one input args->scalar[0]? */
+/* Is one input args->scalar[0]?  Only operations that take a scalar may have an arg (rules.c). */
 static bool takes_scalar(const struct op_args *args)
 {
-	return args->opcode <= QUOIT_OP_MAX && args->arg & QUOIT_EW_SCALAR;
+	return args->arg & QUOIT_EW_SCALAR;
 }
 
 static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
-	const struct elementwise_row *row = &elementwise_rows[args->opcode - QUOIT_OP_ADD];
+	const struct elementwise_row *row = &elementwise_rows[args->opcode];
 	const struct op_tensor *t[] = {&args->t[0], &args->t[1], &args->t[2]};
 	struct op_tensor scalar;
 	uint64_t storage;
@@ -280,7 +311,7 @@ static void elementwise_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 static void elementwise_run_short(struct op_args *args, void *const data[OP_SHORT_TENSORS],
 				  uint8_t dtype, uint32_t n)
 {
-	const struct elementwise_row *row = &elementwise_rows[args->opcode - QUOIT_OP_ADD];
+	const struct elementwise_row *row = &elementwise_rows[args->opcode];
 
 	(takes_scalar(args) ? row->with_scalar : row->fn)[dtype](data, 0, n, args);
 }

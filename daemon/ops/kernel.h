@@ -41,14 +41,14 @@ extern const struct op_impl *const ops_table_base[QUOIT_OP_NR];
 extern const struct op_impl *const ops_table_avx2[QUOIT_OP_NR];
 extern const struct op_impl *const ops_table_avx512[QUOIT_OP_NR];
 
-/* One implementation for each family of operations. */
-extern const struct op_impl OP_NAME(op_argmax);
+/* The implementations; table.c says which family has which. */
 extern const struct op_impl OP_NAME(op_cast);
 extern const struct op_impl OP_NAME(op_compare);
 extern const struct op_impl OP_NAME(op_copy);
 extern const struct op_impl OP_NAME(op_elementwise);
 extern const struct op_impl OP_NAME(op_gather);
 extern const struct op_impl OP_NAME(op_gemm);
+extern const struct op_impl OP_NAME(op_place);
 extern const struct op_impl OP_NAME(op_random);
 extern const struct op_impl OP_NAME(op_reduce);
 extern const struct op_impl OP_NAME(op_roll);

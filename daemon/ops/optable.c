@@ -11,11 +11,12 @@
 #define FLAG_LAUNCH  OP_LAUNCH
 
 static struct op_row table[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, label, letters, rule, types_, picoseconds, what, help)                  \
+#define QUOIT_OP(nr, NAME, label, family_, letters, rule, types_, picoseconds, what, help)         \
 	[nr] = {.name = #label,                                                                    \
+		.family = QUOIT_FAMILY_##family_,                                                  \
 		.access = letters,                                                                 \
 		.shape = SHAPE_##rule,                                                             \
-		.types = OP_TYPES_##types_,                                                        \
+		.types = QUOIT_TYPES_##types_,                                                     \
 		.flags = FLAG_##what,                                                              \
 		.cost = picoseconds},
 #include <quoit/ops.def>
@@ -41,15 +42,20 @@ void optable_read_access(struct op_row *row)
  * The bits of arg that say that a scalar stands for the third tensor.  0xff: there always are
  * scalars of the tensors' type.
  */
-static uint8_t scalar_arg(unsigned opcode, const struct op_row *row)
+static uint8_t scalar_arg(const struct op_row *row)
 {
-	if (opcode == QUOIT_OP_FILL || opcode == QUOIT_OP_AXPBY)
+	switch (row->family) {
+	case QUOIT_FAMILY_MOVE: /* what has no input moves a scalar */
+		return row->reads ? 0 : UINT8_MAX;
+	case QUOIT_FAMILY_BLEND:
 		return UINT8_MAX;
-	if (!(row->takes & ~row->needs & 1u << 2))
+	case QUOIT_FAMILY_ARITHMETIC:
+		return QUOIT_EW_SCALAR;
+	case QUOIT_FAMILY_COMPARE:
+		return QUOIT_CMP_SCALAR;
+	default:
 		return 0;
-	return row->shape == SHAPE_COMPARE ? QUOIT_CMP_SCALAR
-	       : row->shape == SHAPE_SAME  ? QUOIT_EW_SCALAR
-					   : 0;
+	}
 }
 
 /* Set the forms that fast_elementwise.c may run: two or three tensors, or two and a scalar for the third. */
@@ -104,7 +110,7 @@ void optable_init(void)
 		table[i].absent = !is_vital(i) &&
 				  !(table[i].flags & (OP_FILE | OP_MODULE | OP_LAUNCH)) &&
 				  !table[i].impl;
-		table[i].scalar_arg = scalar_arg(i, &table[i]);
+		table[i].scalar_arg = scalar_arg(&table[i]);
 		read_forms(&table[i]);
 	}
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <quoit/abi.h>
+#include <quoit/families.h>
 
 #include "ops.h"
 
@@ -43,18 +43,12 @@ enum op_flags {
 /* Jobs that the CPU runs; other values are the number of a module's or a device's executor. */
 #define NO_EXECUTOR UINT8_MAX
 
-#define OP_TYPES_F (1u << QUOIT_F32 | 1u << QUOIT_F64)
-#define OP_TYPES_P (OP_TYPES_F | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
-#define OP_TYPES_N (OP_TYPES_F | 1u << QUOIT_I32 | 1u << QUOIT_I64)
-#define OP_TYPES_I (1u << QUOIT_I32 | 1u << QUOIT_I64) /* types with integers as scalars */
-#define OP_TYPES_M (OP_TYPES_N | 1u << QUOIT_BF16 | 1u << QUOIT_F16)
-#define OP_TYPES_X 0xffu
-
 struct op_row {
 	const char *name; /* NULL: no such operation */
 	char access[QUOIT_MAX_TENSORS_PER_JOB + 1];
 	/* The same by bits; bit i: tensor i may be given, must be given, is read, is written. */
 	uint8_t takes, needs, reads, writes;
+	uint8_t family;      /* enum quoit_family */
 	uint8_t shape;       /* enum op_shape */
 	uint8_t types;       /* bit n: type n */
 	uint8_t flags;       /* enum op_flags */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce.c - sum, mean, largest, sum of squares: over all elements or along one axis.
+ * reduce.c - sum, mean, product, largest, smallest, sum of squares: over all elements or along one axis.
  *
- * Floating-point sums are made in double, integer sums modulo 2^64.  A contiguous run is summed in
+ * Floating-point sums and products are made in double, those of integers modulo 2^64.  A contiguous run is summed in
  * REDUCE_LANES interleaved sums for every instruction set, so all give the same bits.
  */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+#include <quoit/families.h>
 
 #include "parts.h"
 #include "reduce.h"
@@ -128,46 +130,50 @@ REDUCE(amax, f64, f64, f, -(f64)INFINITY, v, v > a || v != v ? v : a)
 REDUCE(amax, i32, i64, i, INT64_MIN, v, v > a ? v : a)
 REDUCE(amax, i64, i64, i, INT64_MIN, v, v > a ? v : a)
 
+REDUCE(amin, f32, f32, f, (f32)INFINITY, v, v < a || v != v ? v : a)
+REDUCE(amin, f64, f64, f, (f64)INFINITY, v, v < a || v != v ? v : a)
+REDUCE(amin, i32, i64, i, INT64_MAX, v, v < a ? v : a)
+REDUCE(amin, i64, i64, i, INT64_MAX, v, v < a ? v : a)
+REDUCE(prod, f32, f64, f, 1, v, a *v)
+REDUCE(prod, f64, f64, f, 1, v, a *v)
+REDUCE(prod, i32, uint64_t, u, 1, v, a *v)
+REDUCE(prod, i64, uint64_t, u, 1, v, a *v)
+
+/* A reduction by type.  `merge` takes in accumulators: a sum's, too, for sums of squares. */
+struct reduce_kind {
+	struct reduce_row row[QUOIT_DTYPE_NR];
+	const struct reduce_kind *merge; /* NULL: itself */
+};
+
 #define ROW(name, type, first)                                                                     \
 	{                                                                                          \
 		name##_run_##type, name##_columns_##type, first                                    \
 	}
+#define ROWS_FLOAT(name, first)                                                                    \
+	[QUOIT_F32] = ROW(name, f32, {.f = first}), [QUOIT_F64] = ROW(name, f64, {.f = first})
+#define ROWS(name, first, whole)                                                                   \
+	ROWS_FLOAT(name, first), [QUOIT_I32] = ROW(name, i32, {.i = whole}),                       \
+				 [QUOIT_I64] = ROW(name, i64, {.i = whole})
 
-static const struct reduce_row reduce_sum[QUOIT_DTYPE_NR] = {
-	[QUOIT_F32] = ROW(sum, f32, {.f = 0}),
-	[QUOIT_F64] = ROW(sum, f64, {.f = 0}),
-	[QUOIT_I32] = ROW(sum, i32, {.u = 0}),
-	[QUOIT_I64] = ROW(sum, i64, {.u = 0}),
+static const struct reduce_kind kind_sum = {.row = {ROWS(sum, 0, 0)}};
+static const struct reduce_kind kind_sqnorm = {.row = {ROWS_FLOAT(sqnorm, 0)}, .merge = &kind_sum};
+static const struct reduce_kind kind_amax = {.row = {ROWS(amax, -(f64)INFINITY, INT64_MIN)}};
+static const struct reduce_kind kind_amin = {.row = {ROWS(amin, (f64)INFINITY, INT64_MAX)}};
+static const struct reduce_kind kind_prod = {.row = {ROWS(prod, 1, 1)}};
+
+static const struct reduce_kind *const reduce_kinds[] = {
+	[QUOIT_OP_SUM] = &kind_sum,       [QUOIT_OP_MEAN] = &kind_sum,
+	[QUOIT_OP_SQNORM] = &kind_sqnorm, [QUOIT_OP_AMAX] = &kind_amax,
+	[QUOIT_OP_ARGMAX] = &kind_amax,   [QUOIT_OP_AMIN] = &kind_amin,
+	[QUOIT_OP_ARGMIN] = &kind_amin,   [QUOIT_OP_PROD] = &kind_prod,
 };
 
-static const struct reduce_row reduce_sqnorm[QUOIT_DTYPE_NR] = {
-	[QUOIT_F32] = ROW(sqnorm, f32, {.f = 0}),
-	[QUOIT_F64] = ROW(sqnorm, f64, {.f = 0}),
-};
-
-static const struct reduce_row reduce_largest[QUOIT_DTYPE_NR] = {
-	[QUOIT_F32] = ROW(amax, f32, {.f = -(f64)INFINITY}),
-	[QUOIT_F64] = ROW(amax, f64, {.f = -(f64)INFINITY}),
-	[QUOIT_I32] = ROW(amax, i32, {.i = INT64_MIN}),
-	[QUOIT_I64] = ROW(amax, i64, {.i = INT64_MIN}),
-};
-
-static const struct reduce_row *reduce_find(const struct op_args *args)
+walk_fn *reduce_extreme(uint8_t opcode, uint8_t dtype, union op_scalar *ret_start)
 {
-	switch (args->opcode) {
-	case QUOIT_OP_AMAX:
-		return &reduce_largest[args->t[1].dtype];
-	case QUOIT_OP_SQNORM:
-		return &reduce_sqnorm[args->t[1].dtype];
-	default:
-		return &reduce_sum[args->t[1].dtype];
-	}
-}
+	const struct reduce_row *row = &reduce_kinds[opcode]->row[dtype];
 
-walk_fn *reduce_amax(uint8_t dtype, union op_scalar *ret_least)
-{
-	*ret_least = reduce_largest[dtype].start;
-	return reduce_largest[dtype].run;
+	*ret_start = row->start;
+	return row->run;
 }
 
 bool reduce_nothing(struct op_args *args)
@@ -222,15 +228,15 @@ static void reduce_parts(struct op_args *args, const struct reduce_row *row, uin
 static void reduce_finish(struct op_args *args)
 {
 	const bool whole = args->t[1].dtype == QUOIT_I32 || args->t[1].dtype == QUOIT_I64;
-	const bool amax = args->opcode == QUOIT_OP_AMAX;
-	/* Parts have the accumulator's type, and squares are summed already. */
+	const struct reduce_kind *kind = reduce_kinds[args->opcode];
+	/* Parts have the accumulator's type. */
 	const struct reduce_row *row =
-		&(amax ? reduce_largest : reduce_sum)[whole ? QUOIT_I64 : QUOIT_F64];
+		&(kind->merge ? kind->merge : kind)->row[whole ? QUOIT_I64 : QUOIT_F64];
 	union op_scalar acc = row->start;
 
 	if (op_count(&args->t[0]) != 1)
 		return;
-	if (amax && reduce_nothing(args))
+	if (quoit_needs_element(args->opcode) && reduce_nothing(args))
 		acc.u = 0;
 	for (uint32_t p = 0; p < part_count(op_count(&args->t[1])); p++)
 		row->columns(&acc, &args->part[p].value, 0, 1, 1);
@@ -306,7 +312,8 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	struct op_tensor first = args->t[1];
 	const struct op_tensor *t[] = {&args->t[0], &first};
 	const uint32_t a = args->arg & 3;
-	struct reduce_axis axis = {.args = args, .row = reduce_find(args)};
+	struct reduce_axis axis = {.args = args,
+				   .row = &reduce_kinds[args->opcode]->row[first.dtype]};
 	uint64_t begin, end;
 	bool even;
 
@@ -318,8 +325,8 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	axis.stride = first.stride[a] * op_dtype_size(first.dtype);
 	first.dim[a] = 1;
 	walk_make(&axis.walk, t, 2, 1, WALK_ANY_ORDER);
-	if (args->opcode == QUOIT_OP_AMAX && reduce_nothing(args))
-		axis.row = &reduce_sum[first.dtype]; /* zeros: the job has failed */
+	if (quoit_needs_element(args->opcode) && reduce_nothing(args))
+		axis.row = &kind_sum.row[first.dtype]; /* zeros: the job has failed */
 	begin = axis.walk.count * tile / tiles;
 	end = axis.walk.count * (tile + 1) / tiles;
 	even = axis.stride == op_dtype_size(first.dtype) || axis.walk.count < REDUCE_LONG;

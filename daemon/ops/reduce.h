@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* reduce.h - what argmax.c takes from reduce.c; private to daemon/ops */
+/* reduce.h - what place.c takes from reduce.c; private to daemon/ops */
 #ifndef QUOITD_OPS_REDUCE_H
 #define QUOITD_OPS_REDUCE_H
 
 #include "walk.h"
 
-#define reduce_amax    OP_NAME(reduce_amax)
+#define reduce_extreme OP_NAME(reduce_extreme)
 #define reduce_nothing OP_NAME(reduce_nothing)
 #define reduce_tiles   OP_NAME(reduce_tiles)
 
 /*
- * The kernel of AMAX for a type.  Its context is a union op_scalar that it raises: f for floating
- * point, i for integers.  *ret_least is the value to start with.
+ * The kernel that finds the element of which an operation wants the place.  Its context is a union
+ * op_scalar that it raises or lowers: f for floating point, i for integers.  *ret_start is the
+ * value to start with.
  */
-walk_fn *reduce_amax(uint8_t dtype, union op_scalar *ret_least);
+walk_fn *reduce_extreme(uint8_t opcode, uint8_t dtype, union op_scalar *ret_start);
 
 /* True: the reduction has a result but no element; the failure is recorded. */
 bool reduce_nothing(struct op_args *args);

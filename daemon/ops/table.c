@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - maps operations to functions, for one instruction set */
+/* table.c - maps operations to functions by their families, for one instruction set */
 #include "kernel.h"
 
+#define NONE       NULL
+#define MOVE       &OP_NAME(op_copy)
+#define CAST       &OP_NAME(op_cast)
+#define TRANSPOSE  &OP_NAME(op_copy)
+#define ROLL       &OP_NAME(op_roll)
+#define GATHER     &OP_NAME(op_gather)
+#define SELECT     &OP_NAME(op_select)
+#define COMPARE    &OP_NAME(op_compare)
+#define RANDOM     &OP_NAME(op_random)
+#define ARITHMETIC &OP_NAME(op_elementwise)
+#define BLEND      &OP_NAME(op_elementwise)
+#define FUNCTION   &OP_NAME(op_elementwise)
+#define GRADIENT   &OP_NAME(op_elementwise)
+#define PRODUCT    &OP_NAME(op_gemm)
+#define REDUCTION  &OP_NAME(op_reduce)
+#define EXTREME    &OP_NAME(op_reduce)
+#define PLACE      &OP_NAME(op_place)
+#define LOSS       &OP_NAME(op_sqloss)
+
 const struct op_impl *const OP_NAME(ops_table)[QUOIT_OP_NR] = {
-	[QUOIT_OP_FILL] = &OP_NAME(op_copy),
-	[QUOIT_OP_COPY] = &OP_NAME(op_copy),
-	[QUOIT_OP_CAST] = &OP_NAME(op_cast),
-	[QUOIT_OP_TRANSPOSE] = &OP_NAME(op_copy),
-	[QUOIT_OP_ROLL] = &OP_NAME(op_roll),
-	[QUOIT_OP_GATHER] = &OP_NAME(op_gather),
-	[QUOIT_OP_SELECT] = &OP_NAME(op_select),
-	[QUOIT_OP_COMPARE] = &OP_NAME(op_compare),
-
-	[QUOIT_OP_UNIFORM] = &OP_NAME(op_random),
-	[QUOIT_OP_NORMAL] = &OP_NAME(op_random),
-
-	[QUOIT_OP_ADD] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_SUB] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_MUL] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_DIV] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_MIN] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_MAX] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_AXPBY] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_RELU] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_RELU_GRAD] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_EXP] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_LOG] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_SQRT] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_TANH] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_SIN] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_COS] = &OP_NAME(op_elementwise),
-	[QUOIT_OP_SIGMOID] = &OP_NAME(op_elementwise),
-
-	[QUOIT_OP_GEMM] = &OP_NAME(op_gemm),
-
-	[QUOIT_OP_SUM] = &OP_NAME(op_reduce),
-	[QUOIT_OP_MEAN] = &OP_NAME(op_reduce),
-	[QUOIT_OP_AMAX] = &OP_NAME(op_reduce),
-	[QUOIT_OP_ARGMAX] = &OP_NAME(op_argmax),
-	[QUOIT_OP_SQNORM] = &OP_NAME(op_reduce),
-	[QUOIT_OP_SQLOSS] = &OP_NAME(op_sqloss),
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = family,
+#include <quoit/ops.def>
+#undef QUOIT_OP
 };

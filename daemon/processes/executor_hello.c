@@ -32,7 +32,7 @@ static bool add_operations(struct executor *x)
 		const struct quoit_exec_op_row *from = &x->hello.op[i];
 		struct op_row row = {.name = from->name,
 				     .shape = SHAPE_NONE,
-				     .types = OP_TYPES_N,
+				     .types = QUOIT_TYPES_N,
 				     .flags = OP_MODULE,
 				     .module = x->number,
 				     .index = (uint8_t)i,

@@ -74,6 +74,20 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 	       !(word[5] | word[6] | word[7]);
 }
 
+/* The fast path below takes numbers above FREE for jobs: the control operations are below. */
+#define RERUN   0
+#define CONTROL 1
+#define FILE    0
+#define LAUNCH  0
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	QUOIT_STATIC_ASSERT((nr > QUOIT_OP_NOP && nr <= QUOIT_OP_FREE) == flags, #name);
+#include <quoit/ops.def>
+#undef QUOIT_OP
+#undef RERUN
+#undef CONTROL
+#undef FILE
+#undef LAUNCH
+
 /*
  * Fetch one SQE.  plain: the ring has no stamps and no cancels.  -EAGAIN: a table of the session is
  * full; nothing was done, try again later.  Inlined into the loop below, since most SQEs end here.

@@ -39,6 +39,7 @@ static inline void note_change(struct reactor *r, struct session *s)
 
 void reactor_attend(struct reactor *r, struct session *s)
 {
+	assert_owner(r, s);
 	run_queue_add(&reactor_tenant(r, s)->turns[TURN_START], TURN_START, s);
 	note_change(r, s);
 	if (__builtin_expect(s->leaving, 0))
@@ -74,6 +75,7 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 	struct ring *ring = s->rings[job->ring];
 	uint64_t now = tsc_now();
 
+	assert_owner(r, s);
 	reactor_attend(r, s);
 	reactor_unstall_all(r, s);
 	job_end(s, job, res, now, sched_push);
@@ -242,10 +244,13 @@ bool reactor_pass(struct reactor *r)
 	return work;
 }
 
+_Thread_local const struct reactor *reactor_here;
+
 static void *reactor_run(void *arg)
 {
 	struct reactor *r = arg;
 
+	reactor_here = r;
 	reactor_settle(r);
 	sem_post(r->settled);
 	sigbus_guard_rings(r->rings, &r->ring_count);

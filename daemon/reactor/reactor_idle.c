@@ -337,6 +337,7 @@ bool reactor_send_memory(struct reactor *r, const struct memory_message *m)
 {
 	struct tenant *t = &m->session->user->tenant[r->index];
 
+	assert_owner(r, m->session);
 	if (!slot_quota_admits(MEMORY_OPEN, MEMORY_OPEN - r->requests_open, t->requests_open,
 			       m->session->requests))
 		return false;

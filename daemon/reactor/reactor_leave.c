@@ -2,6 +2,7 @@
 /* reactor_leave.c - lets rings and sessions go, each once nothing of it is in use */
 #include "reactor_leave.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -220,6 +221,7 @@ static void remove_session(struct reactor *r, struct session *s)
 	LINKS_REMOVE(s, stale);
 	LINKS_REMOVE(s, recorded);
 	LINKS_REMOVE(s, with_deadlines);
+	assert(r->session_count > 0 && !s->open.now && !s->running && !s->requests);
 	r->session_count--;
 	reactor_discharge(r, s);
 	leave_tenant(r, reactor_tenant(r, s), s);

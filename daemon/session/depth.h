@@ -9,6 +9,7 @@
 #ifndef QUOITD_DEPTH_H
 #define QUOITD_DEPTH_H
 
+#include <assert.h>
 #include <stdint.h>
 
 struct depth {
@@ -39,6 +40,7 @@ static inline void depth_enter(struct depth *d, uint64_t tsc)
 static inline void depth_leave(struct depth *d, uint64_t tsc)
 {
 	depth_sum(d, tsc);
+	assert(d->now > 0);
 	d->now--;
 }
 

@@ -2,6 +2,7 @@
 /* files.c - which descriptors are accepted, and when they are closed */
 #include "files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -109,6 +110,7 @@ void files_hold(struct session *s, uint64_t index)
 
 void files_drop(struct session *s, uint64_t index)
 {
+	assert(s->files[index].jobs > 0);
 	s->files[index].jobs--;
 	close_if_unused(s, &s->files[index]);
 }

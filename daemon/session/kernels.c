@@ -2,6 +2,7 @@
 /* kernels.c - a session's table of images and kernels */
 #include "kernels.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,7 @@ void kernels_drop(struct session *s, uint8_t number)
 {
 	struct image *i = image_of(s, number);
 
+	assert(i->jobs > 0);
 	i->jobs--;
 	s->kernels->waits |= i->removed && !i->jobs;
 }

@@ -10,6 +10,7 @@
 #ifndef QUOITD_OWNER_H
 #define QUOITD_OWNER_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -116,6 +117,20 @@ struct reactor {
 static inline struct tenant *reactor_tenant(const struct reactor *r, const struct session *s)
 {
 	return &s->user->tenant[r->index];
+}
+
+/*
+ * The reactor whose thread this is; NULL: another thread's.  Only reactors' threads may touch their
+ * sessions, which assertions check.
+ */
+extern _Thread_local const struct reactor *reactor_here;
+
+/* The calling thread may touch the session: it is its reactor's, or there is none (unit tests). */
+static inline void assert_owner(const struct reactor *r, const struct session *s)
+{
+	(void)r;
+	(void)s;
+	assert(!reactor_here || (reactor_here == r && s->reactor == r));
 }
 
 /*

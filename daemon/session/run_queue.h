@@ -3,6 +3,8 @@
 #ifndef QUOITD_RUN_QUEUE_H
 #define QUOITD_RUN_QUEUE_H
 
+#include <assert.h>
+
 #include "session.h"
 
 /* Put the session last; if it is there already, it keeps its place. */
@@ -27,6 +29,7 @@ static inline struct session *run_queue_take(struct run_queue *all, enum turn wh
 
 	all->first = s->turn[which];
 	s->has_turn[which] = false;
+	assert(all->count > 0 && (all->first != NULL || all->count == 1));
 	all->count--;
 	return s;
 }

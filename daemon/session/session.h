@@ -15,6 +15,7 @@
 #ifndef QUOITD_SESSION_H
 #define QUOITD_SESSION_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -215,6 +216,7 @@ void session_free(struct session *s);
 /* Set the job's state, and count the jobs that are with a backend. */
 static inline void job_become(struct session *s, struct job *job, enum job_state state)
 {
+	assert(s->running > 0 || job->state != JOB_RUNNING);
 	s->running -= job->state == JOB_RUNNING;
 	s->running += state == JOB_RUNNING;
 	job->state = (uint8_t)state;

@@ -5,6 +5,7 @@
  * A table starts as untouched zeros, so a session costs only the entries that it has used.  The
  * *_used counts say how many; freed entries are linked through a field of their own.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "session.h"
@@ -96,5 +97,6 @@ void tables_give_edge(struct session *s, uint32_t edge)
 {
 	s->edges[edge].next = s->free_edge;
 	s->free_edge = edge;
+	assert(s->edges_open > 0);
 	s->edges_open--;
 }

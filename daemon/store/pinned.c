@@ -2,6 +2,7 @@
 /* pinned.c - first fit on a bitmap of pages, and moving pieces together */
 #include "pinned.h"
 
+#include <assert.h>
 #include <string.h>
 
 void pinned_init(struct pinned *p, uint64_t bytes, uint64_t *map, uint32_t *owner)
@@ -77,6 +78,7 @@ bool pinned_take(struct pinned *p, uint64_t size, uint32_t owner, uint64_t *ret_
 void pinned_give(struct pinned *p, uint64_t offset, uint64_t size)
 {
 	mark(p, offset / PAGE_BYTES, pinned_piece_bytes(size) / PAGE_BYTES, false);
+	assert(p->used >= pinned_piece_bytes(size));
 	p->used -= pinned_piece_bytes(size);
 }
 

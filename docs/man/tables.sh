@@ -36,7 +36,7 @@ describe() { # COMMAND [SUBCOMMAND]
 	"$build/quoit" stat --columns | sed -E "s/^ *([^ ]+) +/stat$tab\\1$tab/"
 } >"$tables/columns"
 
-sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), \"(....)\", [A-Z]+, ([A-Z]), [0-9]+, ([A-Z]+), \"(.*)\"\)$/\\1$tab\\2$tab\\3$tab\\4$tab\\5$tab\\6/p" \
+sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), [A-Z]+, \"(....)\", [A-Z]+, ([A-Z]), [0-9]+, ([A-Z]+), \"(.*)\"\)$/\\1$tab\\2$tab\\3$tab\\4$tab\\5$tab\\6/p" \
 	"$include/quoit/ops.def" >"$tables/operations"
 
 ${CC:-cc} -std=gnu17 -E -P -I"$include" "$include/quoit.h" |

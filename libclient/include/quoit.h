@@ -748,50 +748,86 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill_int(quoit_tensor out, int
 	return quoit_op_int(quoit_op4(QUOIT_OP_FILL, out, 0, 0, 0), 0, value, 0);
 }
 
-/* The operations with one input: quoit_copy(out, x), quoit_exp(out, x), ... */
-#define QUOIT_BUILD1(name, NAME)                                                                   \
-	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x) \
-	{                                                                                          \
-		return quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0);                                   \
-	}
-QUOIT_BUILD1(copy, COPY)
-QUOIT_BUILD1(cast, CAST)
-QUOIT_BUILD1(relu, RELU)
-QUOIT_BUILD1(exp, EXP)
-QUOIT_BUILD1(log, LOG)
-QUOIT_BUILD1(sqrt, SQRT)
-QUOIT_BUILD1(tanh, TANH)
-QUOIT_BUILD1(sin, SIN)
-QUOIT_BUILD1(cos, COS)
-QUOIT_BUILD1(sigmoid, SIGMOID)
-#undef QUOIT_BUILD1
+/* ---- builders that ops.def makes, by the family of each row ---- */
 
-/* The operations with two inputs, and with a scalar as the second. */
-#define QUOIT_BUILD2(name, NAME)                                                                   \
-	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x, \
-								 quoit_tensor y)                   \
+/* One input: quoit_copy(out, x), quoit_exp(out, x), ... */
+#define QUOIT_BUILD_FUNCTION(builder, opcode)                                                      \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder(quoit_tensor out, quoit_tensor x)      \
 	{                                                                                          \
-		return quoit_op4(QUOIT_OP_##NAME, out, x, y, 0);                                   \
+		return quoit_op4(opcode, out, x, 0, 0);                                            \
+	}
+
+/* Two inputs, or a number as the second: quoit_add(out, x, y), quoit_add_scalar(out, x, 2.5), ... */
+#define QUOIT_BUILD_ARITHMETIC(builder, opcode)                                                    \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder(quoit_tensor out, quoit_tensor x,      \
+							    quoit_tensor y)                        \
+	{                                                                                          \
+		return quoit_op4(opcode, out, x, y, 0);                                            \
 	}                                                                                          \
-	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name##_scalar(                         \
-		quoit_tensor out, quoit_tensor x, double y)                                        \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder##_scalar(quoit_tensor out,             \
+								     quoit_tensor x, double y)     \
 	{                                                                                          \
-		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR,     \
+		return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), QUOIT_EW_SCALAR,              \
 				    quoit_bits(y), 0);                                             \
 	}                                                                                          \
-	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name##_int(quoit_tensor out,           \
-								       quoit_tensor x, int64_t y)  \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder##_int(quoit_tensor out,                \
+								  quoit_tensor x, int64_t y)       \
 	{                                                                                          \
-		return quoit_op_int(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), QUOIT_EW_SCALAR, y,  \
-				    0);                                                            \
+		return quoit_op_int(quoit_op4(opcode, out, x, 0, 0), QUOIT_EW_SCALAR, y, 0);       \
 	}
-QUOIT_BUILD2(add, ADD)
-QUOIT_BUILD2(sub, SUB)
-QUOIT_BUILD2(mul, MUL)
-QUOIT_BUILD2(div, DIV)
-QUOIT_BUILD2(min, MIN)
-QUOIT_BUILD2(max, MAX)
-#undef QUOIT_BUILD2
+
+/* Over one axis (0 to 3, or -4 to -1) or QUOIT_AXIS_ALL: quoit_sum(out, x, axis), ... */
+#define QUOIT_BUILD_REDUCTION(builder, opcode)                                                     \
+	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder(quoit_tensor out, quoit_tensor x,      \
+							    int axis)                              \
+	{                                                                                          \
+		return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), quoit_axis(axis), 0, 0);      \
+	}
+#define QUOIT_BUILD_EXTREME QUOIT_BUILD_REDUCTION
+#define QUOIT_BUILD_PLACE   QUOIT_BUILD_REDUCTION
+#define QUOIT_BUILD_CAST    QUOIT_BUILD_FUNCTION
+
+/* The others are below: each of them takes something else. */
+#define QUOIT_BUILD_NONE(builder, opcode)
+#define QUOIT_BUILD_MOVE(builder, opcode)
+#define QUOIT_BUILD_TRANSPOSE(builder, opcode)
+#define QUOIT_BUILD_ROLL(builder, opcode)
+#define QUOIT_BUILD_GATHER(builder, opcode)
+#define QUOIT_BUILD_SELECT(builder, opcode)
+#define QUOIT_BUILD_COMPARE(builder, opcode)
+#define QUOIT_BUILD_RANDOM(builder, opcode)
+#define QUOIT_BUILD_BLEND(builder, opcode)
+#define QUOIT_BUILD_GRADIENT(builder, opcode)
+#define QUOIT_BUILD_PRODUCT(builder, opcode)
+#define QUOIT_BUILD_LOSS(builder, opcode)
+
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	QUOIT_BUILD_##family(quoit_##name, QUOIT_OP_##NAME)
+#include <quoit/ops.def>
+#undef QUOIT_OP
+
+QUOIT_BUILD_FUNCTION(quoit_copy, QUOIT_OP_COPY)
+
+#undef QUOIT_BUILD_FUNCTION
+#undef QUOIT_BUILD_ARITHMETIC
+#undef QUOIT_BUILD_REDUCTION
+#undef QUOIT_BUILD_EXTREME
+#undef QUOIT_BUILD_PLACE
+#undef QUOIT_BUILD_CAST
+#undef QUOIT_BUILD_NONE
+#undef QUOIT_BUILD_MOVE
+#undef QUOIT_BUILD_TRANSPOSE
+#undef QUOIT_BUILD_ROLL
+#undef QUOIT_BUILD_GATHER
+#undef QUOIT_BUILD_SELECT
+#undef QUOIT_BUILD_COMPARE
+#undef QUOIT_BUILD_RANDOM
+#undef QUOIT_BUILD_BLEND
+#undef QUOIT_BUILD_GRADIENT
+#undef QUOIT_BUILD_PRODUCT
+#undef QUOIT_BUILD_LOSS
+
+/* ---- the other builders ---- */
 
 /* out = a x + b y */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_axpby(quoit_tensor out, double a, quoit_tensor x,
@@ -897,21 +933,6 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gemm(quoit_tensor c, quoit_ten
 	return quoit_op_arg(quoit_op4(QUOIT_OP_GEMM, c, a, b, 0), flags, quoit_bits(alpha),
 			    quoit_bits(beta));
 }
-
-/* Reductions over one axis (0 to 3 of the four dims, or -1 to -4) or QUOIT_AXIS_ALL. */
-#define QUOIT_BUILD_REDUCE(name, NAME)                                                             \
-	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_##name(quoit_tensor out, quoit_tensor x, \
-								 int axis)                         \
-	{                                                                                          \
-		return quoit_op_arg(quoit_op4(QUOIT_OP_##NAME, out, x, 0, 0), quoit_axis(axis), 0, \
-				    0);                                                            \
-	}
-QUOIT_BUILD_REDUCE(sum, SUM)
-QUOIT_BUILD_REDUCE(mean, MEAN)
-QUOIT_BUILD_REDUCE(amax, AMAX)
-QUOIT_BUILD_REDUCE(argmax, ARGMAX)
-QUOIT_BUILD_REDUCE(sqnorm, SQNORM)
-#undef QUOIT_BUILD_REDUCE
 
 /* loss = scale sum((x - y)^2); gradient (may be none) = 2 scale (x - y). */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoit_tensor x,

@@ -104,7 +104,7 @@ void graph_free(struct graph *g)
 static const char *name_of(uint8_t opcode)
 {
 	switch (opcode) {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help)                          \
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	case nr:                                                                                   \
 		return #name;
 #include <quoit/ops.def>

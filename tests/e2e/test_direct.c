@@ -237,6 +237,11 @@ enum {
 	TYPED_ROWS,
 	TYPED_MOST,
 	TYPED_PLACE,
+	TYPED_ABS,
+	TYPED_POWER,
+	TYPED_FACTORS,
+	TYPED_FEWEST,
+	TYPED_LEAST_PLACE,
 	TYPED_PRODUCT,
 	TYPED_RESULTS
 };
@@ -270,17 +275,24 @@ static bool is_float(enum quoit_dtype dtype)
 
 static uint32_t typed_rows(unsigned i)
 {
-	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_MOST ? 1 : SIDE;
+	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_MOST || i == TYPED_FACTORS ||
+			       i == TYPED_FEWEST || i == TYPED_LEAST_PLACE
+		       ? 1
+		       : SIDE;
 }
 
 static uint32_t typed_columns(unsigned i)
 {
-	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_ROWS ? 1 : SIDE;
+	return i == TYPED_SUM || i == TYPED_PLACE || i == TYPED_ROWS || i == TYPED_LEAST_PLACE
+		       ? 1
+		       : SIDE;
 }
 
 static enum quoit_dtype typed_dtype(unsigned i, enum quoit_dtype dtype)
 {
-	return i == TYPED_MASK ? QUOIT_I32 : i == TYPED_PLACE ? QUOIT_I64 : dtype;
+	return i == TYPED_MASK                              ? QUOIT_I32
+	       : i == TYPED_PLACE || i == TYPED_LEAST_PLACE ? QUOIT_I64
+							    : dtype;
 }
 
 static size_t typed_bytes(unsigned i, enum quoit_dtype dtype)
@@ -311,6 +323,13 @@ static void compute_typed(struct quoit_ring *q, enum quoit_dtype dtype, struct t
 		[TYPED_ROWS] = reduce(QUOIT_OP_SUM, z[TYPED_ROWS], y, 3),
 		[TYPED_MOST] = reduce(QUOIT_OP_AMAX, z[TYPED_MOST], x, 2),
 		[TYPED_PLACE] = reduce(QUOIT_OP_ARGMAX, z[TYPED_PLACE], y, QUOIT_AXIS_ALL),
+		[TYPED_ABS] = quoit_abs(z[TYPED_ABS], x),
+		[TYPED_POWER] = is_float(dtype) ? quoit_pow_scalar(z[TYPED_POWER], x, 2)
+						: quoit_pow_int(z[TYPED_POWER], x, 5),
+		[TYPED_FACTORS] = reduce(QUOIT_OP_PROD, z[TYPED_FACTORS], x, 2),
+		[TYPED_FEWEST] = reduce(QUOIT_OP_AMIN, z[TYPED_FEWEST], x, 2),
+		[TYPED_LEAST_PLACE] =
+			reduce(QUOIT_OP_ARGMIN, z[TYPED_LEAST_PLACE], y, QUOIT_AXIS_ALL),
 		[TYPED_PRODUCT] = quoit_gemm(z[TYPED_PRODUCT], x, y, QUOIT_GEMM_TRANS_B, 0.7, 0.0),
 	};
 
@@ -336,7 +355,8 @@ static void expect_typed_alike(const struct typed *here, const struct typed *the
 			       enum quoit_dtype dtype)
 {
 	for (unsigned i = 0; i < TYPED_RESULTS; i++) {
-		const bool sum = i == TYPED_SUM || i == TYPED_ROWS;
+		const bool sum =
+			i == TYPED_SUM || i == TYPED_ROWS || i == TYPED_FACTORS || i == TYPED_POWER;
 
 		if (is_float(dtype) && (i == TYPED_PRODUCT || (sum && !room_is_soft())))
 			expect_near(here->at[i], there->at[i], typed_bytes(i, dtype), dtype,

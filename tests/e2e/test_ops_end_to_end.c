@@ -112,6 +112,10 @@ static void check_binary(void)
 	EXPECT_FLOATS(out, "max", 1, 0.5f, 3, 4, 0.5f, 0.5f);
 	run(quoit_axpby(out, 2, x, -1, y));
 	EXPECT_FLOATS(out, "axpby", 0, -6, 4, 4, -3.5f, -16);
+	run(quoit_pow(out, x, y));
+	EXPECT_FLOATS(out, "pow", 1, 4, 9, 256, 0.00390625f, 1296);
+	run(quoit_pow_scalar(out, x, -1));
+	EXPECT_FLOATS(out, "pow of a scalar", 1, -0.5f, 1 / 3.0f, 0.25f, 4, -1 / 6.0f);
 	run(quoit_relu_grad(out, x, y));
 	EXPECT_FLOATS(out, "relu_grad", 2, 0, 2, 4, 4, 0);
 }
@@ -139,6 +143,11 @@ static void check_unary(void)
 	expect_floats(out, 6, expected, "sigmoid");
 	run(quoit_relu(out, floats(x_values)));
 	EXPECT_FLOATS(out, "relu", 1, 0, 3, 4, 0.25f, 0);
+	run(quoit_abs(out, floats(x_values)));
+	EXPECT_FLOATS(out, "abs", 1, 2, 3, 4, 0.25f, 6);
+	run(quoit_sub_scalar(out, floats(x_values), 0.5));
+	run(quoit_floor(out, out));
+	EXPECT_FLOATS(out, "floor", 0, -3, 2, 3, -1, -7);
 }
 
 static void check_random(void)
@@ -195,6 +204,13 @@ static void check_reductions(void)
 	run(quoit_argmax(where, x, QUOIT_AXIS_ALL));
 	cr_expect_eq(quoit_read(c.q, where, &at, sizeof at), 0);
 	cr_expect_eq(at, 3);
+	run(quoit_prod(rows, x, 3));
+	EXPECT_FLOATS(rows, "prod", -6, -6);
+	run(quoit_amin(one, x, QUOIT_AXIS_ALL));
+	EXPECT_FLOATS(one, "amin", -6);
+	run(quoit_argmin(where, x, QUOIT_AXIS_ALL));
+	cr_expect_eq(quoit_read(c.q, where, &at, sizeof at), 0);
+	cr_expect_eq(at, 5);
 	run(quoit_sqnorm(one, y, QUOIT_AXIS_ALL));
 	EXPECT_FLOATS(one, "sqnorm", 60);
 	run(quoit_sqloss(one, x, y, gradient, 0.5));
@@ -268,8 +284,12 @@ static void check_files(void)
 
 Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 60)
 {
-	static const uint8_t numbers[] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) nr,
+	static const struct {
+		uint8_t number;
+		const char *name, *flags;
+	} operations[] = {
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	{nr, #name, #flags},
 #include <quoit/ops.def>
 #undef QUOIT_OP
 	};
@@ -287,15 +307,16 @@ Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 6
 	check_halves(QUOIT_F16);
 	check_large_halves();
 	check_files();
-	for (size_t i = 0; i < sizeof numbers; i++) {
-		uint64_t bit = UINT64_C(1) << numbers[i] % 64;
-		bool control = numbers[i] >= QUOIT_OP_CREATE && numbers[i] <= QUOIT_OP_FREE;
-		bool launch = numbers[i] == QUOIT_OP_LAUNCH; /* tested by test_kernels.c */
+	for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+		uint8_t number = operations[i].number;
+		uint64_t bit = UINT64_C(1) << number % 64;
+		bool control = !strcmp(operations[i].flags, "CONTROL");
+		bool launch = !strcmp(operations[i].flags, "LAUNCH"); /* tested by test_kernels.c */
 
-		cr_expect(info.ops[numbers[i] / 64] & bit, "operation %u is not offered",
-			  numbers[i]);
-		cr_expect(control || launch || seen[numbers[i] / 64] & bit,
-			  "operation %u is not checked", numbers[i]);
+		cr_expect(info.ops[number / 64] & bit, "operation %s is not offered",
+			  operations[i].name);
+		cr_expect(control || launch || seen[number / 64] & bit,
+			  "operation %s is not checked", operations[i].name);
 	}
 	client_close(&c);
 }

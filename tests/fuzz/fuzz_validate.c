@@ -426,7 +426,7 @@ static void mend(struct quoit_sqe *sqe)
 		return;
 	sqe->device = 0;
 	sqe->reserved0 = 0;
-	if (sqe->opcode > QUOIT_OP_SQLOSS)
+	if (sqe->opcode > QUOIT_OP_FREE && !optable_row(sqe->opcode)->impl)
 		sqe->opcode = sqe->opcode & 1 ? QUOIT_OP_LAUNCH : (uint8_t)(1 + sqe->opcode % 3);
 	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {
 		mend_shape(sqe);
@@ -460,7 +460,7 @@ static void feed(const struct quoit_sqe *sqe)
 	struct plan plan;
 	int err;
 
-	if (sqe->opcode >= QUOIT_OP_CREATE && sqe->opcode <= QUOIT_OP_FREE) {
+	if (optable_row(sqe->opcode)->flags & OP_CONTROL) {
 		err = sqe->opcode == QUOIT_OP_CREATE ? tensor_create(session, sqe, &fault)
 		      : sqe->opcode == QUOIT_OP_VIEW ? tensor_view(session, sqe, &fault)
 						     : tensor_free(session, sqe, &fault);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <quoit/families.h>
+
 #include "gpu.h"
 
 static const struct ops_tolerance exact = {0, 0, false};
@@ -92,12 +94,14 @@ static void gathers(struct gpu *g)
 	}
 }
 
-static void reduce_once(struct gpu *g, const uint32_t in[4], uint8_t opcode, uint8_t axis,
-			uint8_t dtype, enum ops_layout layout)
+static void reduce_once(struct gpu *g, const uint32_t in[4], const struct ops_row *row,
+			uint8_t axis, uint8_t dtype, enum ops_layout layout)
 {
-	const bool index = opcode == QUOIT_OP_ARGMAX;
-	const bool pick = index || opcode == QUOIT_OP_AMAX;
-	struct gpu_job job = {.args.opcode = opcode, .args.arg = axis};
+	const bool index = row->family == QUOIT_FAMILY_PLACE;
+	const bool pick = index || row->family == QUOIT_FAMILY_EXTREME;
+	const bool product = row->opcode == QUOIT_OP_PROD;
+	const double ulp = pick ? 0 : product ? 65536 : 2;
+	struct gpu_job job = {.args.opcode = row->opcode, .args.arg = axis};
 	uint32_t out[4];
 
 	for (int d = 0; d < 4; d++)
@@ -106,25 +110,25 @@ static void reduce_once(struct gpu *g, const uint32_t in[4], uint8_t opcode, uin
 	gpu_tensor(&job, 1, dtype, in, layout, pick ? GPU_WILD : GPU_TAME);
 	if (index && dtype == QUOIT_I32)
 		gpu_count(&job, 1, 1, 13, 17); /* many equal values */
-	gpu_compare(g, &job, (struct ops_tolerance){pick ? 0 : 2, pick ? 0 : 1e-8, false});
+	if (product)
+		gpu_count(&job, 1, 1, ops_is_float(dtype) ? 0 : 2, INT64_MAX);
+	gpu_compare(g, &job, (struct ops_tolerance){ulp, pick ? 0 : 1e-8, false});
 	gpu_job_free(&job);
 }
 
 static void reductions(struct gpu *g)
 {
-	static const uint8_t opcodes[] = {QUOIT_OP_SUM, QUOIT_OP_MEAN, QUOIT_OP_AMAX,
-					  QUOIT_OP_ARGMAX, QUOIT_OP_SQNORM};
 	static const enum ops_layout layouts[] = {OPS_DENSE, OPS_COLUMN_MAJOR, OPS_PADDED,
 						  OPS_REVERSED, OPS_REPEAT_ROW};
 
-	for (size_t s = 0; s < SHAPES * 5 * 5 * 4 * 5; s += g->step) {
-		const uint8_t opcode = opcodes[s / 100 % 5];
+	for (size_t s = 0; s < SHAPES * ops_row_nr * 5 * 4 * 5; s += g->step) {
+		const struct ops_row *row = &ops_rows[s / 100 % ops_row_nr];
 		const uint8_t dtype = (uint8_t)(s / 5 % 4);
 		const uint8_t axis = s / 20 % 5 == 4 ? QUOIT_AXIS_ALL : (uint8_t)(s / 20 % 5);
 
-		if (!ops_is_float(dtype) && (opcode == QUOIT_OP_MEAN || opcode == QUOIT_OP_SQNORM))
-			continue;
-		reduce_once(g, shapes[s / 500], opcode, axis, dtype, layouts[s % 5]);
+		if (ops_reduces(row) && row->types & 1u << dtype)
+			reduce_once(g, shapes[s / 100 / ops_row_nr], row, axis, dtype,
+				    layouts[s % 5]);
 	}
 }
 

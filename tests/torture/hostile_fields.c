@@ -194,7 +194,7 @@ static bool pound(struct stage *s, struct hammer *h, const struct quoit_sqe *bas
 /* ---- cases ---- */
 
 static const uint8_t opcodes[] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) nr,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) nr,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };

@@ -57,7 +57,8 @@ static const struct operation {
 	uint8_t opcode;
 	const char *access, *shape;
 } operations[] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) {nr, access, #shape},
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	{nr, access, #shape},
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };

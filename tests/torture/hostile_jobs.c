@@ -45,7 +45,7 @@ static bool is_switched_off(unsigned opcode)
 }
 
 static const uint8_t known[] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) nr,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) nr,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };

@@ -5,7 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <quoit/families.h>
+
 #include "ops_reference.h"
+
+const struct ops_row ops_rows[] = {
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	{#name, nr, QUOIT_FAMILY_##family, QUOIT_TYPES_##types},
+#include <quoit/ops.def>
+#undef QUOIT_OP
+};
+const size_t ops_row_nr = sizeof(ops_rows) / sizeof(ops_rows[0]);
+
+int ops_inputs(const struct ops_row *row)
+{
+	switch (row->family) {
+	case QUOIT_FAMILY_MOVE:
+		return row->opcode == QUOIT_OP_FILL ? 0 : 1;
+	case QUOIT_FAMILY_FUNCTION:
+		return 1;
+	case QUOIT_FAMILY_ARITHMETIC:
+	case QUOIT_FAMILY_BLEND:
+	case QUOIT_FAMILY_GRADIENT:
+		return 2;
+	default:
+		return -1;
+	}
+}
+
+bool ops_reduces(const struct ops_row *row)
+{
+	return row->family == QUOIT_FAMILY_REDUCTION || row->family == QUOIT_FAMILY_EXTREME ||
+	       row->family == QUOIT_FAMILY_PLACE;
+}
+
+double ops_ulp(uint8_t opcode)
+{
+	switch (opcode) {
+	case QUOIT_OP_EXP:
+	case QUOIT_OP_LOG:
+	case QUOIT_OP_POW:
+		return 2;
+	case QUOIT_OP_SIN:
+	case QUOIT_OP_COS:
+	case QUOIT_OP_SIGMOID:
+		return 3;
+	case QUOIT_OP_TANH:
+		return 4;
+	default:
+		return 0;
+	}
+}
 
 bool ops_is_float(uint8_t dtype)
 {
@@ -156,6 +206,12 @@ static double float_op(const struct op_args *args, double x, double y)
 			return (float)((float)args->scalar[0].f * (float)x) +
 			       (float)((float)args->scalar[1].f * (float)y);
 		return args->scalar[0].f * x + args->scalar[1].f * y;
+	case QUOIT_OP_POW:
+		return (double)powl(x, y);
+	case QUOIT_OP_ABS:
+		return isnan(x) || x > 0 ? x : 0 - x;
+	case QUOIT_OP_FLOOR:
+		return floor(x);
 	case QUOIT_OP_RELU:
 		return x > 0 || isnan(x) ? x : 0;
 	case QUOIT_OP_RELU_GRAD:
@@ -186,6 +242,23 @@ static uint64_t divide(int64_t x, int64_t y)
 	return y == -1 ? 0 - (uint64_t)x : (uint64_t)(x / y);
 }
 
+/* Bit by bit from the highest, not as the operation does it. */
+static uint64_t power(int64_t x, int64_t y)
+{
+	uint64_t result = 1;
+
+	if (y < 0 && x != 0)
+		return x == 1 ? 1 : x == -1 ? (y % 2 ? UINT64_MAX : 1) : 0;
+	if (y < 0)
+		return 0;
+	for (int bit = 62; bit >= 0; bit--) {
+		result *= result;
+		if (y >> bit & 1)
+			result *= (uint64_t)x;
+	}
+	return result;
+}
+
 static uint64_t integer_op(const struct op_args *args, int64_t x, int64_t y)
 {
 	const uint64_t u = (uint64_t)x;
@@ -204,6 +277,10 @@ static uint64_t integer_op(const struct op_args *args, int64_t x, int64_t y)
 		return x < y ? u : v;
 	case QUOIT_OP_MAX:
 		return x > y ? u : v;
+	case QUOIT_OP_POW:
+		return power(x, y);
+	case QUOIT_OP_ABS:
+		return x < 0 ? 0 - u : u;
 	case QUOIT_OP_AXPBY:
 		return args->scalar[0].u * u + args->scalar[1].u * v;
 	default:
@@ -226,7 +303,7 @@ static void run_elementwise(struct op_args *args, const uint32_t pos[4])
 {
 	const struct op_tensor *t = args->t;
 	const uint8_t dtype = t[0].dtype;
-	const bool with_scalar = args->opcode <= QUOIT_OP_MAX && args->arg & QUOIT_EW_SCALAR;
+	const bool with_scalar = args->arg & QUOIT_EW_SCALAR;
 	const bool reverse = with_scalar && args->arg & QUOIT_EW_REVERSE;
 
 	if (ops_is_float(dtype)) {
@@ -365,8 +442,12 @@ static void run_reduce(struct op_args *args, const uint32_t pos[4])
 	const struct op_tensor *x = &args->t[1];
 	uint32_t dim[4] = {1, 1, 1, 1};
 	uint32_t step[4] = {0};
-	long double sum = 0;
-	uint64_t whole = 0;
+	const bool product = args->opcode == QUOIT_OP_PROD;
+	const bool least = args->opcode == QUOIT_OP_AMIN || args->opcode == QUOIT_OP_ARGMIN;
+	const bool extreme = args->opcode == QUOIT_OP_AMAX || args->opcode == QUOIT_OP_AMIN;
+	const bool where = args->opcode == QUOIT_OP_ARGMAX || args->opcode == QUOIT_OP_ARGMIN;
+	long double sum = product ? 1 : 0;
+	uint64_t whole = product ? 1 : 0;
 	int64_t best = 0;
 	int64_t count = 0;
 	int64_t place = 0;
@@ -384,16 +465,20 @@ static void run_reduce(struct op_args *args, const uint32_t pos[4])
 		if (ops_is_float(x->dtype)) {
 			double v = ops_get_f(x, from);
 
-			sum += args->opcode == QUOIT_OP_SQNORM ? (long double)v * v : v;
-			if (count == 0 || v > most || (isnan(v) && !isnan(most))) {
+			if (product)
+				sum *= v;
+			else
+				sum += args->opcode == QUOIT_OP_SQNORM ? (long double)v * v : v;
+			if (count == 0 || (least ? v < most : v > most) ||
+			    (isnan(v) && !isnan(most))) {
 				most = v;
 				place = count;
 			}
 		} else {
 			int64_t v = ops_get_i(x, from);
 
-			whole += (uint64_t)v;
-			if (count == 0 || v > best) {
+			whole = product ? whole * (uint64_t)v : whole + (uint64_t)v;
+			if (count == 0 || (least ? v < best : v > best)) {
 				best = v;
 				place = count;
 			}
@@ -401,13 +486,13 @@ static void run_reduce(struct op_args *args, const uint32_t pos[4])
 		count++;
 	} while (ops_next(dim, step));
 
-	if (count == 0 && (args->opcode == QUOIT_OP_AMAX || args->opcode == QUOIT_OP_ARGMAX))
+	if (count == 0 && (extreme || where))
 		args->error = -EINVAL;
-	if (args->opcode == QUOIT_OP_ARGMAX)
+	if (where)
 		set_i(&args->t[0], pos, (uint64_t)place);
 	else if (!ops_is_float(x->dtype))
-		set_i(&args->t[0], pos, args->opcode == QUOIT_OP_AMAX ? (uint64_t)best : whole);
-	else if (args->opcode == QUOIT_OP_AMAX)
+		set_i(&args->t[0], pos, extreme ? (uint64_t)best : whole);
+	else if (extreme)
 		set_f(&args->t[0], pos, most);
 	else
 		set_f(&args->t[0], pos,
@@ -486,8 +571,11 @@ static void run_one(struct op_args *args, const uint32_t pos[4])
 		break;
 	case QUOIT_OP_SUM:
 	case QUOIT_OP_MEAN:
+	case QUOIT_OP_PROD:
 	case QUOIT_OP_AMAX:
+	case QUOIT_OP_AMIN:
 	case QUOIT_OP_ARGMAX:
+	case QUOIT_OP_ARGMIN:
 	case QUOIT_OP_SQNORM:
 		run_reduce(args, pos);
 		break;

@@ -78,6 +78,28 @@ bool ops_is_float(uint8_t dtype);
 /* The next position in row-major order; false after the last. */
 bool ops_next(const uint32_t dim[4], uint32_t pos[4]);
 
+/*
+ * The operations of ops.def that compute: tests take theirs from here, so that a new row is tested
+ * where its family is, and fails until the reference knows it.
+ */
+struct ops_row {
+	const char *name;
+	uint8_t opcode;
+	uint8_t family; /* enum quoit_family */
+	uint8_t types;  /* bit n: type n */
+};
+extern const struct ops_row ops_rows[];
+extern const size_t ops_row_nr;
+
+/* How many inputs it has, if it makes each element from elements of its shape; else -1. */
+int ops_inputs(const struct ops_row *row);
+
+/* Does it reduce one axis, or all? */
+bool ops_reduces(const struct ops_row *row);
+
+/* How far its floating-point results may be from the reference, in ulp; 0: not at all. */
+double ops_ulp(uint8_t opcode);
+
 /* Run the reference itself. */
 void ops_reference_run(struct op_args *args);
 

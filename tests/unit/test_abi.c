@@ -166,6 +166,8 @@ Test(abi, numbers_are_those_that_were_given_out)
 		{"SQLOSS", QUOIT_OP_SQLOSS, 56},
 		{"FILE_WRITE", QUOIT_OP_FILE_WRITE, 61},
 		{"LAUNCH", QUOIT_OP_LAUNCH, 64},
+		{"ABS", QUOIT_OP_ABS, 65},
+		{"ARGMIN", QUOIT_OP_ARGMIN, 70},
 		{"QUIET", QUOIT_SQE_QUIET, 1},
 		{"AFTER_ALL", QUOIT_SQE_AFTER_ALL, 2},
 		{"LINK", QUOIT_SQE_LINK, 4},

@@ -257,7 +257,7 @@ static struct job *add_on(uint8_t executor, char how, uint64_t lo, uint64_t hi, 
 static void send(struct job *job, uint32_t slot)
 {
 	job->work = slot;
-	job->state = JOB_RUNNING;
+	job_become(session, job, JOB_RUNNING);
 	ready_count = 0;
 	deps_in_stream(session, job, on_ready);
 }
@@ -297,7 +297,7 @@ Test(deps, a_job_that_comes_later_follows_at_once)
 static void send_directly(struct job *job)
 {
 	job->work = QUOIT_EXEC_ENTRIES;
-	job->state = JOB_RUNNING;
+	job_become(session, job, JOB_RUNNING);
 	ready_count = 0;
 	deps_in_direct(session, job, on_ready);
 }

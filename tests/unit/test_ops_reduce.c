@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <quoit/families.h>
+
 #include "ops_reference.h"
 
 static const uint32_t shapes[][4] = {
@@ -13,34 +15,36 @@ static const uint32_t shapes[][4] = {
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
-static const struct {
-	uint8_t opcode;
-	bool integers;
-} rows[] = {
-	{QUOIT_OP_SUM, true},    {QUOIT_OP_MEAN, false},   {QUOIT_OP_AMAX, true},
-	{QUOIT_OP_ARGMAX, true}, {QUOIT_OP_SQNORM, false},
-};
-
 static void reduced(const uint32_t dim[4], uint8_t axis, uint32_t ret_dim[4])
 {
 	for (int d = 0; d < 4; d++)
 		ret_dim[d] = axis == d || axis == QUOIT_AXIS_ALL ? 1 : dim[d];
 }
 
-static void check(uint8_t opcode, uint8_t dtype, const uint32_t dim[4], uint8_t axis, int layout,
-		  bool plain)
+/* Numbers whose product neither overflows nor is 0, or of integers whose product is odd. */
+static void count_factors(struct ops_case *c, uint8_t dtype)
+{
+	ops_case_count(c, 1, 1, ops_is_float(dtype) ? 1e-6 : 2);
+}
+
+static void check(const struct ops_row *row, uint8_t dtype, const uint32_t dim[4], uint8_t axis,
+		  int layout, bool plain)
 {
 	/* Among numbers of all kinds 2^31 and -2^31 cancel each other. */
 	const double cancelled = plain ? 1e-9 : 1e-5;
-	const struct ops_tolerance tolerance = {dtype == QUOIT_F32 ? 1 : 64, cancelled, true};
-	struct ops_case c = {.args.opcode = opcode, .args.arg = axis};
+	const bool product = row->opcode == QUOIT_OP_PROD;
+	const double ulp = dtype == QUOIT_F32 ? 1 : product ? 4096 : 64;
+	const struct ops_tolerance tolerance = {ulp, cancelled, true};
+	struct ops_case c = {.args.opcode = row->opcode, .args.arg = axis};
 	uint32_t out[4];
 
 	reduced(dim, axis, out);
-	ops_case_tensor(&c, 0, opcode == QUOIT_OP_ARGMAX ? QUOIT_I64 : dtype, out,
+	ops_case_tensor(&c, 0, row->family == QUOIT_FAMILY_PLACE ? QUOIT_I64 : dtype, out,
 			(enum ops_layout)(layout % OPS_LAYOUTS_OUT), 1);
 	ops_case_tensor(&c, 1, dtype, dim, (enum ops_layout)layout, 2);
-	if (plain)
+	if (product && (plain || ops_is_float(dtype)))
+		count_factors(&c, dtype);
+	else if (plain)
 		ops_case_count(&c, 1, -3.25, 0.125);
 	ops_case_check(&c, tolerance);
 	ops_case_done(&c);
@@ -50,13 +54,13 @@ Test(ops_reduce, agree_with_the_reference_over_all_and_along_each_axis)
 {
 	static const uint8_t axes[] = {0, 1, 2, 3, QUOIT_AXIS_ALL};
 
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	for (size_t r = 0; r < ops_row_nr; r++) {
 		for (uint8_t dtype = 0; dtype <= QUOIT_I64; dtype++) {
-			if (!rows[r].integers && !ops_is_float(dtype))
+			if (!ops_reduces(&ops_rows[r]) || !(ops_rows[r].types & 1u << dtype))
 				continue;
 			for (size_t s = 0; s < SHAPES * sizeof(axes); s++) {
 				for (int layout = 0; layout < 2 * OPS_LAYOUTS_IN; layout++)
-					check(rows[r].opcode, dtype, shapes[s / sizeof(axes)],
+					check(&ops_rows[r], dtype, shapes[s / sizeof(axes)],
 					      axes[s % sizeof(axes)], layout % OPS_LAYOUTS_IN,
 					      layout >= OPS_LAYOUTS_IN);
 			}
@@ -82,25 +86,31 @@ Test(ops_reduce, sums_keep_what_float_would_lose)
 	ops_case_done(&c);
 }
 
-Test(ops_reduce, the_largest_of_nothing_fails)
+static void of_nothing(const struct ops_row *row, int axis)
 {
-	static const uint8_t opcodes[] = {QUOIT_OP_AMAX, QUOIT_OP_ARGMAX};
-	const uint32_t nothing[] = {1, 1, 0, 3};
+	static const uint32_t nothing[] = {1, 1, 0, 3};
+	const uint32_t out[] = {1, 1, 1, axis ? 3 : 1};
+	const bool fails = row->family != QUOIT_FAMILY_REDUCTION;
+	struct ops_case c = {.args.opcode = row->opcode};
 	struct ops_isa isas[3];
 
 	(void)ops_isas(isas);
-	for (int axis = 0; axis < 2; axis++) {
-		for (int i = 0; i < 2; i++) {
-			const uint32_t out[] = {1, 1, 1, axis ? 3 : 1};
-			struct ops_case c = {.args.opcode = opcodes[i]};
+	c.args.arg = axis ? 2 : QUOIT_AXIS_ALL;
+	ops_case_tensor(&c, 0, row->family == QUOIT_FAMILY_PLACE ? QUOIT_I64 : QUOIT_F32, out,
+			OPS_DENSE, 5);
+	ops_case_tensor(&c, 1, QUOIT_F32, nothing, OPS_DENSE, 6);
+	ops_case_run(&c, &isas[0], 1);
+	cr_assert_eq(c.args.error, fails ? -EINVAL : 0, "%s", row->name);
+	if (row->opcode == QUOIT_OP_PROD)
+		cr_assert_eq(*(float *)c.args.t[0].data, 1);
+	ops_case_done(&c);
+}
 
-			c.args.arg = axis ? 2 : QUOIT_AXIS_ALL;
-			ops_case_tensor(&c, 0, i ? QUOIT_I64 : QUOIT_F32, out, OPS_DENSE, 5);
-			ops_case_tensor(&c, 1, QUOIT_F32, nothing, OPS_DENSE, 6);
-			ops_case_run(&c, &isas[0], 1);
-			cr_assert_eq(c.args.error, -EINVAL);
-			ops_case_done(&c);
-		}
+Test(ops_reduce, the_largest_and_smallest_of_nothing_fail_and_its_product_is_1)
+{
+	for (size_t r = 0; r < ops_row_nr; r++) {
+		for (int axis = 0; axis < 2 && ops_reduces(&ops_rows[r]); axis++)
+			of_nothing(&ops_rows[r], axis);
 	}
 }
 

@@ -66,7 +66,7 @@ Test(optable, word_that_is_no_operation_or_cannot_be_done_without_is_refused)
 Test(optable, every_operation_of_the_table_is_run_here)
 {
 	optable_init();
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help)                          \
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	cr_expect(is_offered(nr), #name);
 #include <quoit/ops.def>
 #undef QUOIT_OP

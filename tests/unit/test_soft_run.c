@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <quoit/families.h>
+
 #include "ops_reference.h"
 #include "soft_case.h"
 
@@ -191,6 +193,36 @@ Test(soft_run, results_are_the_same_bits_as_on_the_cpu)
 		check(&rows[i], i);
 }
 
+/* The operation on tensors of one type; false: it has a shape rule of its own, and a row above. */
+static bool make_row(const struct ops_row *op, uint8_t dtype, struct row *ret)
+{
+	const int inputs = ops_reduces(op) ? 1 : ops_inputs(op);
+
+	if (inputs < 0)
+		return false;
+	*ret = (struct row){.opcode = op->opcode, .arg = ops_reduces(op) ? 1 : 0, .i = {3, -2}};
+	for (int t = 0; t <= inputs; t++) {
+		ret->t[t].dtype = dtype;
+		memcpy(ret->t[t].dim, (uint32_t[])CUBE, sizeof ret->t[t].dim);
+	}
+	if (ops_reduces(op))
+		ret->t[0].dim[1] = 1;
+	if (op->family == QUOIT_FAMILY_PLACE)
+		ret->t[0].dtype = I64;
+	return true;
+}
+
+Test(soft_run, every_operation_of_a_family_of_many_is_run_in_each_of_its_types)
+{
+	for (size_t i = 0; i < ops_row_nr; i++)
+		for (uint8_t dtype = 0; dtype < QUOIT_DTYPE_NR; dtype++) {
+			struct row row;
+
+			if (ops_rows[i].types >> dtype & 1 && make_row(&ops_rows[i], dtype, &row))
+				check(&row, 1000 + ops_rows[i].opcode);
+		}
+}
+
 Test(soft_run, a_tensor_that_must_be_there_and_is_not_breaks_the_device)
 {
 	struct quoit_device *d = soft_case_open("1M");
@@ -226,6 +258,10 @@ Test(soft_run, what_it_cannot_run_is_refused_at_once)
 		{QUOIT_OP_COPY, 0xff, 1, 1, -ENOTSUP},
 		{QUOIT_OP_AMAX, QUOIT_F32, 1, 0, -EINVAL},
 		{QUOIT_OP_ARGMAX, QUOIT_I64, 1, 0, -EINVAL},
+		{QUOIT_OP_AMIN, QUOIT_F32, 1, 0, -EINVAL},
+		{QUOIT_OP_ARGMIN, QUOIT_I64, 1, 0, -EINVAL},
+		{QUOIT_OP_PROD, QUOIT_F32, 1, 0, 0},
+		{QUOIT_OP_FLOOR, QUOIT_I32, 1, 1, -ENOTSUP},
 		{QUOIT_OP_AMAX, QUOIT_F32, 0, 0, 0},
 		{QUOIT_OP_SUM, QUOIT_F32, 1, 0, 0},
 	};

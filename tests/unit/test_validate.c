@@ -471,7 +471,7 @@ static const struct {
 	const char *name, *access, *shape;
 	uint8_t opcode;
 } operations[] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help)                          \
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	{#name, access, #shape, nr},
 #include <quoit/ops.def>
 #undef QUOIT_OP

@@ -23,7 +23,7 @@ const char *limits_word(enum limit by)
 const char *limits_operation(unsigned operation)
 {
 	static const char *const names[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = #name,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 	};

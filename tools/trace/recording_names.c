@@ -7,7 +7,7 @@
 const char *recording_operation(unsigned opcode, char *ret, size_t size)
 {
 	static const char *const names[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = #name,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = #name,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 	};

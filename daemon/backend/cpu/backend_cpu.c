@@ -2,6 +2,7 @@
 /* backend_cpu.c - turns a job into op_args and into tiles */
 #include "backend_cpu.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -215,6 +216,7 @@ static void finish_work(struct reactor *r, struct work *work)
 	job->end = tsc_now();
 	s->tile_ticks += ticks;
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
+	assert(s->published > 0);
 	s->published--;
 	if (!res && sigbus_guard_has_hit(s))
 		res = -EFAULT;

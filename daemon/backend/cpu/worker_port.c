@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* worker_port.c - a reactor's side of the workers: its slots, and works that have ended */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,7 @@ void worker_retire(struct worker_port *port, struct work *work)
 	ledger_close(&port->flow[work->flow].page);
 	atomic_store_explicit(&port->used, taken(port) & ~(UINT64_C(1) << (work - port->work)),
 			      memory_order_release);
+	assert(port->published > 0);
 	port->published--;
 	port->holders -= --port->held[work->user] == 0;
 }

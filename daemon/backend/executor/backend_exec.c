@@ -2,6 +2,7 @@
 /* backend_exec.c - take the answers of executors, and deal with their deaths */
 #include "backend_exec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,6 +128,7 @@ static bool take_answer(struct reactor *r, struct exec_port *p, const struct quo
 		device_lose_cleared(s, job, -QUOIT_EDEVLOST);
 	if (p->device && !s->device[p->device - 1].slab_address)
 		s->device[p->device - 1].slab_address = a->slab;
+	assert(p->pending > 0);
 	p->pending--;
 	p->answered++;
 	if (ran_on_poison(p, s, job)) {

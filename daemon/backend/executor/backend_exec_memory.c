@@ -2,6 +2,7 @@
 /* backend_exec_memory.c - map sessions' memory in executors, and take it back */
 #include "backend_exec_memory.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "backend_exec.h"
@@ -133,6 +134,7 @@ bool exec_unmapped(struct exec_port *p, uint32_t slot)
 {
 	if (slot >= QUOIT_EXEC_SLOTS || !p->slot[slot].leaving)
 		return false;
+	assert(p->pending > 0);
 	p->pending--;
 	forget(p, slot);
 	return true;

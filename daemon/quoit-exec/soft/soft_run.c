@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include <quoit/direct.h>
+#include <quoit/families.h>
 
 #include "ops/ops.h"
-#include "ops/optable.h"
 #include "soft_private.h"
 
 /* How far a tensor may reach: no sum of such numbers overflows. */
@@ -13,14 +13,7 @@
 
 /* Which tensors an operation must or may have: ops.def explains the letters. */
 static const char access_of[QUOIT_OP_NR][QUOIT_MAX_TENSORS_PER_JOB + 1] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = access,
-#include <quoit/ops.def>
-#undef QUOIT_OP
-};
-
-/* The types that an operation computes on, as bits. */
-static const uint8_t types_of[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) [nr] = OP_TYPES_##types,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = access,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };
@@ -139,13 +132,11 @@ static int run_operation(struct quoit_device *d, const struct soft_task *task)
 
 static bool has_type(uint8_t opcode, uint8_t dtype)
 {
-	return dtype < QUOIT_DTYPE_NR && types_of[opcode] & 1u << dtype;
+	return dtype < QUOIT_DTYPE_NR && quoit_types_of(opcode) & 1u << dtype;
 }
 
 static int check_call(const struct quoit_device *d, const struct quoit_device_call *call)
 {
-	const bool largest = call->opcode == QUOIT_OP_AMAX || call->opcode == QUOIT_OP_ARGMAX;
-
 	if (!ops_find(call->opcode))
 		return -ENOTSUP;
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
@@ -155,7 +146,8 @@ static int check_call(const struct quoit_device *d, const struct quoit_device_ca
 		    !has_type(call->opcode, call->tensor[i].dtype))
 			return -ENOTSUP;
 	}
-	if (largest && is_empty(&call->tensor[1]) && !is_empty(&call->tensor[0]))
+	if (quoit_needs_element(call->opcode) && is_empty(&call->tensor[1]) &&
+	    !is_empty(&call->tensor[0]))
 		return -EINVAL;
 	if (call->verdict && !soft_host_is_known(d, call->verdict, sizeof *call->verdict))
 		return -EFAULT;

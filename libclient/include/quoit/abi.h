@@ -77,7 +77,8 @@ enum quoit_dtype {
 
 /* QUOIT_OP_NOP, QUOIT_OP_CREATE, ...: one per row of ops.def. */
 enum quoit_opcode {
-#define QUOIT_OP(nr, NAME, name, access, shape, types, cost, flags, help) QUOIT_OP_##NAME = nr,
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	QUOIT_OP_##NAME = nr,
 #include <quoit/ops.def>
 #undef QUOIT_OP
 };

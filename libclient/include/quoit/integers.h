@@ -36,6 +36,7 @@ QUOIT_NO_FLOATING(quoit_mul_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_div_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_min_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_max_int, quoit_tensor, quoit_tensor, T)
+QUOIT_NO_FLOATING(quoit_pow_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_compare_int, quoit_tensor, quoit_tensor, enum quoit_predicate, T)
 QUOIT_NO_FLOATING2(quoit_axpby_int, quoit_tensor, T, quoit_tensor, U, quoit_tensor)
 QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, uint8_t, T, U)
@@ -66,6 +67,7 @@ struct quoit_floating_where_an_integer_belongs {
 #define quoit_div_int(out, x, y)   quoit_div_int(out, x, QUOIT_INTEGER(y))
 #define quoit_min_int(out, x, y)   quoit_min_int(out, x, QUOIT_INTEGER(y))
 #define quoit_max_int(out, x, y)   quoit_max_int(out, x, QUOIT_INTEGER(y))
+#define quoit_pow_int(out, x, y)   quoit_pow_int(out, x, QUOIT_INTEGER(y))
 #define quoit_compare_int(out, x, predicate, y)                                                    \
 	quoit_compare_int(out, x, predicate, QUOIT_INTEGER(y))
 #define quoit_axpby_int(out, a, x, b, y)                                                           \
