@@ -292,6 +292,12 @@ for t in $(tests_of build torture); do
 	QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
 done
 
+# MUTANTS=n make torture: try so many small faults of the sources, and say how many were noticed.
+if [ "$mode" = --torture ]; then
+	run mutants python3 tests/mutants/mutants.py --count="${MUTANTS:-40}"
+	sed -n 's/^[0-9]* of [0-9]* faults/          &/p' "$(log_of mutants)"
+fi
+
 await_build fuzz
 for f in build/fuzz/fuzz/*; do
 	run_beside "fuzz $(basename "$f")" timeout 300 "$f" -error_exitcode=70 -seed=1 -len_control=0 \

@@ -45,6 +45,139 @@ set_wrongly() {
 	grep -qx 'DevicePolicy=closed' "$tree/usr/lib/systemd/system/quoitd.service" || echo 'DevicePolicy= is not closed'
 }
 
+# Each of these protects users from quoitd, or quoitd from them, and none may be missing or weaker.
+# The sum that systemd-analyze makes of them would hardly show one.
+protection() { # UNIT
+	case $1 in
+	quoitd.service) cat <<END ;;
+User=quoit
+Group=quoit
+RuntimeDirectory=quoit
+RuntimeDirectoryMode=0755
+RuntimeDirectoryPreserve=yes
+KillMode=mixed
+WatchdogSec=30
+Restart=on-failure
+RestartPreventExitStatus=2 77
+OOMPolicy=continue
+OOMScoreAdjust=-500
+MemoryMax=80%
+TasksMax=8192
+LimitNOFILE=524288
+LimitMEMLOCK=infinity
+LimitCORE=0
+DevicePolicy=closed
+DeviceAllow=char-nvidia rw
+DeviceAllow=char-nvidiactl rw
+DeviceAllow=char-nvidia-frontend rw
+DeviceAllow=char-nvidia-uvm rw
+DeviceAllow=char-nvidia-caps rw
+PrivateUsers=no
+AmbientCapabilities=
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM
+SystemCallArchitectures=native
+RestrictAddressFamilies=AF_UNIX
+IPAddressDeny=any
+PrivateNetwork=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateMounts=yes
+ProtectProc=invisible
+ProcSubset=all
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RemoveIPC=yes
+KeyringMode=private
+UMask=0077
+END
+	quoit-exporter.service) cat <<END ;;
+DynamicUser=yes
+Restart=on-failure
+RestartPreventExitStatus=2
+OOMScoreAdjust=500
+MemoryMax=128M
+TasksMax=16
+LimitNOFILE=1024
+LimitCORE=0
+AmbientCapabilities=
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+SystemCallArchitectures=native
+RestrictAddressFamilies=AF_INET AF_INET6
+IPAddressDeny=any
+IPAddressAllow=localhost
+DevicePolicy=closed
+PrivateDevices=yes
+PrivateUsers=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateMounts=yes
+ProtectProc=invisible
+ProcSubset=pid
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RemoveIPC=yes
+KeyringMode=private
+UMask=0077
+END
+	quoitd.socket) cat <<END ;;
+ListenSequentialPacket=/run/quoit/quoitd.sock
+SocketMode=0660
+SocketGroup=quoit
+DirectoryMode=0755
+PassCredentials=yes
+Backlog=512
+RemoveOnStop=yes
+END
+	esac
+}
+
+missing_protection() {
+	for unit in quoit-exporter.service quoitd.service quoitd.socket; do
+		protection "$unit" | while read -r line; do
+			grep -qxF "$line" "$tree/usr/lib/systemd/system/$unit" || echo "$unit lacks $line"
+		done
+	done
+}
+
+# A setting that is not in the list is one that nobody would miss.
+not_in_the_list() {
+	for unit in quoit-exporter.service quoitd.service quoitd.socket; do
+		sed -n '/^\[S[a-z]*\]/,/^\[Install\]/p' "$tree/usr/lib/systemd/system/$unit" |
+			grep -E '^[A-Z][A-Za-z]*=' | grep -vE '^(Type|Exec[A-Za-z]*|Timeout[A-Za-z]*|RestartSec|Environment[A-Za-z]*)=' |
+			while read -r line; do
+				protection "$unit" | grep -qxF "$line" || echo "$unit: $line"
+			done
+	done
+}
+
 words_left() {
 	grep -rnE '@[A-Z]+@' "$tree/usr/lib/systemd" "$tree/usr/lib/sysusers.d" "$tree/usr/lib/tmpfiles.d"
 }
@@ -67,6 +200,8 @@ expect_nothing 'the units of the system are in order' "$(verify $(system_units))
 expect_nothing "the user's unit is in order" "$(verify --user "$tree/usr/lib/systemd/user/quoitd.service")"
 expect_nothing 'no service of the system is exposed more than 1.0' "$(too_exposed)"
 expect_nothing 'nothing hides GPUs or users from quoitd' "$(set_wrongly)"
+expect_nothing 'each line that protects is there' "$(missing_protection)"
+expect_nothing 'each line is known to this test' "$(not_in_the_list)"
 expect_nothing 'no word is left to be replaced' "$(words_left)"
 expect_nothing 'the user, the group and the folder are made' "$(user_and_folder_not_made)"
 say_counts

@@ -212,6 +212,24 @@ Test(session_e2e, a_session_has_so_many_rings_and_no_more)
 
 /* ---- closing ---- */
 
+/* A ring is counted before its memory is; where that is refused, neither counts. */
+Test(session_e2e, rings_that_are_refused_for_their_memory_are_not_counted)
+{
+	static const char *const options[] = {"--uid-memory=96M", "--uid-rings=8", NULL};
+	const struct quoit_ring_params large = {.entries = QUOIT_MAX_ENTRIES,
+						.flags = QUOIT_RING_RAW | QUOIT_RING_STAMPS};
+	struct quoit_ring *q[7];
+	struct client c;
+
+	client_open(&c, options, NULL);
+	for (unsigned i = 0; i < 10; i++) {
+		cr_expect_eq(quoit_rings_open(q, 7, c.s, &large), -EDQUOT);
+		cr_expect(strstr(quoit_open_text(), "the rings need"), "%s", quoit_open_text());
+	}
+	cr_expect_eq(quoit_rings_open(q, 7, c.s, NULL), 0, "%s", quoit_open_text());
+	client_close(&c);
+}
+
 Test(session_e2e, a_ring_is_closed_when_its_jobs_have_ended)
 {
 	struct quoit_ring *other;

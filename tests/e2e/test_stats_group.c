@@ -3,6 +3,7 @@
  * test_stats_group.c - a session's counter files can be read by its user and by the configured
  * group
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,32 @@ Test(stats_group, its_members_read_all_counters_and_no_trace)
 	cr_expect_eq(recorder_ask(recorder, 0, 0).result, 0);
 	cr_expect_not(reads(&d, "trace.1", CAROL, USERS_GROUP));
 	cr_expect(reads(&d, "trace.1", USERS_ALICE, USERS_ALICE));
+	close(recorder);
+	users_close(alice);
+	users_close(bob);
+	stop(&d);
+}
+
+/* A recorder hears neither that another user's session exists nor how many there are. */
+Test(stats_group, a_user_records_its_own_sessions_alone)
+{
+	struct daemon d;
+	pid_t alice, bob;
+	int recorder;
+
+	start(&d, USERS_GROUP);
+	alice = users_open(&d, USERS_ALICE, USERS_GROUP);
+	bob = users_open(&d, USERS_BOB, USERS_GROUP);
+	cr_assert_eq(seteuid(USERS_ALICE), 0);
+	recorder = recorder_connect(&d);
+	cr_assert_eq(seteuid(0), 0);
+	cr_expect_eq(recorder_ask(recorder, 2, 0).result, -ESRCH, "it is another user's");
+	cr_expect_eq(recorder_ask(recorder, 99, 0).result, -ESRCH, "there is none");
+	cr_expect_eq(recorder_ask(recorder, 0, 0).trace.sessions, 1);
+	cr_expect(recorder_file_is(&d, 1, true));
+	cr_expect(recorder_file_is(&d, 2, false));
+	users_close(users_open(&d, USERS_BOB, USERS_GROUP));
+	cr_expect(recorder_file_is(&d, 3, false), "nor is one that comes later recorded");
 	close(recorder);
 	users_close(alice);
 	users_close(bob);

@@ -146,6 +146,67 @@ Test(transfer, a_view_is_read_and_written_in_its_own_order)
 	free(part);
 }
 
+/* Where the elements of a view with four dims lie among all: the last dim first, all turned round. */
+static size_t at(const struct quoit_shape *shape, size_t i)
+{
+	size_t offset = 0;
+
+	for (unsigned d = QUOIT_MAX_DIMS; d-- > 0;) {
+		offset += i % shape->dim[d] * (size_t)shape->stride[d];
+		i /= shape->dim[d];
+	}
+	return offset;
+}
+
+static size_t count_misplaced(const struct quoit_shape *shape, const int32_t *all,
+			      const int32_t *part)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < bytes_of(shape) / 4; i++)
+		wrong += part[i] != all[at(shape, i)];
+	return wrong;
+}
+
+/*
+ * A piece ends in any dim, so the place of the next one is carried over one dim or more.  What a
+ * read and a write get wrong alike, only other addresses show.
+ */
+Test(transfer, pieces_of_four_dims_are_where_they_belong)
+{
+	enum { A = 3, B = 5, C = 7, D = 33000 };
+	static const struct quoit_shape shapes_4d[] = {
+		{QUOIT_I32, {A, B, C, D}, {B * C * D, C * D, D, 1}},
+		{QUOIT_I32, {C, B, A, D}, {D, C * D, B * C * D, 1}},
+		{QUOIT_I32, {C, A, 1, D}, {D, B * C * D, D, 1}},
+		{QUOIT_I32, {D, C, B, A}, {1, D, C * D, B * C * D}},
+	};
+	const size_t bytes = (size_t)A * B * C * D * 4;
+	int32_t *all = (int32_t *)pattern(bytes, 3), *part = malloc(bytes), *got = malloc(bytes);
+	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, A * B * C * D);
+
+	for (size_t i = 0; i < sizeof shapes_4d / sizeof shapes_4d[0]; i++) {
+		const struct quoit_shape *shape = &shapes_4d[i];
+		size_t n = bytes_of(shape);
+		quoit_tensor view;
+
+		cr_assert_eq(quoit_write(c.q, t, all, bytes), 0);
+		view = quoit_view(c.q, t, shape, 0);
+		cr_assert_eq(quoit_read(c.q, view, part, n), 0);
+		cr_expect_eq(count_misplaced(shape, all, part), 0, "%zu, read", i);
+		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 0)), 0);
+		for (size_t k = 0; k < n / 4; k++)
+			part[k] = (int32_t)(k + 1);
+		cr_assert_eq(quoit_write(c.q, view, part, n), 0);
+		cr_assert_eq(quoit_read(c.q, t, got, bytes), 0);
+		cr_expect_eq(count_misplaced(shape, got, part), 0, "%zu, written", i);
+		quoit_free(c.q, view);
+	}
+	free(all);
+	free(part);
+	free(got);
+}
+
 Test(transfer, writes_reads_and_jobs_keep_their_order)
 {
 	enum { N = 500000 };

@@ -55,6 +55,69 @@ Test(exporter, every_counter_is_in_the_table_once)
 		cr_expect_eq(rows_of(METRIC_OF_SESSION, i), 1, "%s", session_labels[i]);
 }
 
+/* Is the word, up to the next underscore, one of the name's? */
+static bool has_word(const char *name, const char *word, size_t length)
+{
+	for (const char *at = name; at; at = strchr(at, '_'), at += at ? 1 : 0)
+		if (!strncmp(at, word, length) && (at[length] == '_' || !at[length]))
+			return true;
+	return false;
+}
+
+/* The name is made of the words of the counter's label; ticks are told in seconds. */
+static bool is_name_of(const char *name, const char *label)
+{
+	size_t length = 0;
+
+	for (const char *word = label; *word; word += word[0] == '_') {
+		const char *as = word;
+		size_t n = strcspn(word, "_");
+
+		word += n;
+		if (n == strlen("ticks") && !strncmp(as, "ticks", n)) {
+			as = "seconds";
+			n = strlen(as);
+		}
+		length += n + (*word == '_');
+		if (!has_word(name, as, n))
+			return false;
+	}
+	return length == strlen(name);
+}
+
+static const char *label_of(const struct metric *m)
+{
+	return m->of == METRIC_OF_DAEMON    ? daemon_labels[m->counter]
+	       : m->of == METRIC_OF_REACTOR ? reactor_labels[m->counter]
+	       : m->of == METRIC_OF_CORE    ? core_labels[m->counter]
+					    : session_labels[m->counter];
+}
+
+/* Counters that were exchanged would be told under each other's names, and nothing else would show it. */
+Test(exporter, names_are_those_of_their_counters)
+{
+	static const char *const first[] = {"quoit_", "quoit_reactor_", "quoit_core_",
+					    "quoit_session_", "quoit_user_"};
+
+	for (const struct metric *m = metrics; m->help; m++) {
+		const char *label = label_of(m), *value = m->label.value;
+		size_t n = strlen(first[m->of]);
+
+		if (m->kind == METRIC_LEFT_OUT)
+			continue;
+		cr_assert_eq(strncmp(m->name, first[m->of], n), 0, "%s", m->name);
+		if (!value)
+			cr_expect(is_name_of(m->name + n, label), "%s is told as %s", label,
+				  m->name);
+		else /* one family for several counters: "refused_uid" is a refusal, "uid" its reason */
+			cr_expect(strlen(label) > strlen(value) + 4 &&
+					  !strcmp(label + strlen(label) - strlen(value), value) &&
+					  strstr(m->name,
+						 (char[5]){label[0], label[1], label[2], label[3]}),
+				  "%s is told as %s of %s", label, value, m->name);
+	}
+}
+
 static bool ends_with(const char *name, const char *end)
 {
 	size_t n = strlen(name), k = strlen(end);

@@ -16,7 +16,9 @@
 #include "reactor/reactor.h"
 #include "reactor/reactor_leave.h"
 #include "session/links.h"
-#include "backend/cpu/worker.h"
+#include "backend/cpu/worker_private.h"
+#include "backend/file/backend_io.h"
+#include "machine/features.h"
 #include "memory/memory_thread.h"
 
 #define MANY 40
@@ -198,4 +200,48 @@ Test(links, lists_are_left_from_anywhere)
 	LINKS_REMOVE(&s[2], recorded);
 	LINKS_REMOVE(&s[0], recorded);
 	cr_expect_null(list);
+}
+
+/* ---- a client that died ---- */
+
+static struct work *publish(const struct session *s)
+{
+	struct work *work = worker_slot(reactor->port);
+
+	cr_assert(work);
+	work->impl = &(const struct op_impl){0};
+	work->session = (struct session *)s;
+	work->session_id = s->id;
+	atomic_store(&work->abandoned, false);
+	worker_publish(reactor->port, work);
+	return work;
+}
+
+/* Nobody reads what they would write, and until they end its memory cannot go. */
+Test(leave, works_of_a_dead_client_run_on_to_no_end)
+{
+	static uint32_t cores = 1;
+	struct workers all = {
+		.config = {.workers = 1, .reactors = 1}, .port = reactor->port, .cores = &cores};
+	struct work *of_dead, *of_closed, *of_other;
+	struct features features = {0};
+
+	cr_assert_eq(io_new(false, &need_wake, -1, &features, &reactor->io), 0);
+	cr_assert_eq(worker_port_open(reactor->port, &all), 0);
+	reactor->port->ledger = calloc(1, sizeof *reactor->port->ledger);
+	for (unsigned i = 0; i < 3; i++)
+		session[i]->open.now = 1;
+	of_dead = publish(session[0]);
+	of_closed = publish(session[1]);
+	of_other = publish(session[2]);
+	reactor_end_session(reactor, session[0], MAIL_DEAD, 0);
+	reactor_end_session(reactor, session[1], MAIL_CLOSE, 0);
+	cr_expect(atomic_load(&of_dead->abandoned));
+	cr_expect_not(atomic_load(&of_closed->abandoned), "its client waits for it");
+	cr_expect_not(atomic_load(&of_other->abandoned));
+	cr_expect(session[0]->stopped && session[0]->dead);
+	cr_expect_not(session[1]->stopped);
+	io_free(reactor->io);
+	free(reactor->port->ledger);
+	worker_port_close(reactor->port);
 }

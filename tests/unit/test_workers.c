@@ -12,7 +12,7 @@
 
 #include "base/tsc.h"
 #include "session/session.h"
-#include "backend/cpu/worker.h"
+#include "backend/cpu/worker_private.h"
 
 #define WORKERS 3u
 #define TILES   100u
@@ -127,4 +127,34 @@ Test(workers, without_a_first_thread_there_is_no_worker)
 	most = 2;
 	cr_expect_eq(workers_start(&config, &workers), -EAGAIN);
 	cr_expect_null(workers);
+}
+
+/* ---- nodes ---- */
+
+Test(workers, take_works_of_their_own_nodes_reactors_unless_it_has_none)
+{
+	static const int node[WORKERS] = {0, 1, 2}; /* the last one has no reactor */
+	struct worker_seat seat[WORKERS];
+	struct worker_owner owner[2];
+	struct worker_config config = {
+		.workers = WORKERS, .seats = seat, .reactors = 2, .owners = owner};
+
+	tsc_init();
+	made = 0;
+	most = 2 * WORKERS;
+	for (unsigned i = 0; i < WORKERS; i++)
+		seat[i] = (struct worker_seat){.cpu = 0, .node = node[i]};
+	for (unsigned i = 0; i < 2; i++)
+		owner[i] = (struct worker_owner){.clock = &no_clock,
+						 .need_wake = &need_wake,
+						 .eventfd = eventfd(0, EFD_CLOEXEC),
+						 .node = (int)i};
+	cr_assert_eq(workers_start(&config, &workers), 0);
+	for (unsigned i = 0; i < WORKERS; i++)
+		for (unsigned r = 0; r < 2; r++)
+			cr_expect_eq(worker_takes_from(&workers->worker[i], r), i == r || i == 2,
+				     "worker %u, reactor %u", i, r);
+	cr_expect_eq(workers->cores[0], 2);
+	cr_expect_eq(workers->cores[1], 2);
+	workers_stop(workers);
 }
