@@ -223,10 +223,10 @@ Test(session_e2e, rings_that_are_refused_for_their_memory_are_not_counted)
 
 	client_open(&c, options, NULL);
 	for (unsigned i = 0; i < 10; i++) {
-		cr_expect_eq(quoit_rings_open(q, 7, c.s, &large), -EDQUOT);
+		cr_expect_eq(quoit_open_rings(c.s, &large, 7, q), -EDQUOT);
 		cr_expect(strstr(quoit_open_text(), "the rings need"), "%s", quoit_open_text());
 	}
-	cr_expect_eq(quoit_rings_open(q, 7, c.s, NULL), 0, "%s", quoit_open_text());
+	cr_expect_eq(quoit_open_rings(c.s, NULL, 7, q), 0, "%s", quoit_open_text());
 	client_close(&c);
 }
 

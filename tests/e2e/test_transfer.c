@@ -183,7 +183,7 @@ Test(transfer, pieces_of_four_dims_are_where_they_belong)
 	};
 	const size_t bytes = (size_t)A * B * C * D * 4;
 	int32_t *all = (int32_t *)pattern(bytes, 3), *part = malloc(bytes), *got = malloc(bytes);
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, A * B * C * D);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, A * B * C * D);
 
 	for (size_t i = 0; i < sizeof shapes_4d / sizeof shapes_4d[0]; i++) {
 		const struct quoit_shape *shape = &shapes_4d[i];
