@@ -20,5 +20,5 @@ int libquoit_alone_look(struct quoit_ring *q)
 		return 0;
 	return libquoit_refuse(q, -EBUSY,
 			       "another thread is using this ring: a ring serves one thread at a "
-			       "time, open one for each (quoit_rings_open)");
+			       "time, open one for each (quoit_open_rings)");
 }

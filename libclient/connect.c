@@ -67,7 +67,8 @@ static int check_server(int fd, const char *path)
 	socklen_t length = sizeof peer;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
-		return -errno;
+		return libquoit_text_refuse(-errno, "cannot ask which user serves %s: %s", path,
+					    strerrordesc_np(errno));
 	if (is_trusted(peer.uid) || is_path_of(peer.uid, path))
 		return 0;
 	if (!quoit_uid_is_told(peer.uid))

@@ -116,6 +116,22 @@ static int exchange(struct quoit_session *s, struct quoit_ctl *message, const in
 	return err;
 }
 
+/* Say why there was no reply; if quoitd does not answer, that has been said. */
+static void explain(int err, const int *fds, unsigned count)
+{
+	if (err == -EPROTO)
+		(void)libquoit_text_refuse_reply();
+	else if (err == -EMFILE)
+		libquoit_text_set("this process may open no more descriptors");
+	else if (err == -ECONNRESET)
+		libquoit_text_set("quoitd has closed the connection");
+	else if (err == -EBADF && count == 1)
+		libquoit_text_set("%d is not a descriptor of an open file", fds[0]);
+	else if (err != -ETIMEDOUT)
+		libquoit_text_set("the request cannot be sent to quoitd: %s",
+				  strerrordesc_np(-err));
+}
+
 int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
 			  unsigned count, int *ret_fds, unsigned want)
 {
@@ -131,11 +147,7 @@ int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, co
 		libquoit_text_set("%.*s", (int)sizeof message->text, message->text);
 	} else if (err || got_count != want) {
 		err = err ? err : -EPROTO;
-		if (err != -ETIMEDOUT)
-			libquoit_text_set(err == -EPROTO ? "quoitd sent an invalid reply"
-					  : err == -EMFILE
-						  ? "this process may open no more descriptors"
-						  : "quoitd has closed the connection");
+		explain(err, fds, count);
 	}
 	if (err)
 		close_all(got, got_count);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include <quoit/file_system.h>
@@ -39,7 +40,7 @@ static void describe_death(const struct quoit_error *e, char *to, size_t size)
 static void describe_lost(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[1])
-		snprintf(to, size, ": device %" PRIu64 " is lost (quoit_device says why)",
+		snprintf(to, size, ": device %" PRIu64 " is lost (quoit_query_device says why)",
 			 e->value[1]);
 	else
 		snprintf(to, size, ": its module is lost (quoit topo says why)");
@@ -88,6 +89,37 @@ static void describe_kernel(const struct quoit_error *e, char *to, size_t size)
 	else
 		snprintf(to, size, ": kernel %" PRIu64 " is not available on its device",
 			 e->value[0]);
+}
+
+/* Is the operation's argument an axis?  Its row's shape in ops.def tells. */
+static bool takes_axis(uint8_t opcode)
+{
+	static const char *const shapes[] = {"ROLL", "GATHER", "REDUCE", "ARGMAX"};
+	const char *shape = "";
+
+	switch (opcode) {
+#define QUOIT_OP(nr, NAME, name, family, access, SHAPE, ...)                                       \
+	case nr:                                                                                   \
+		shape = #SHAPE;                                                                    \
+		break;
+#include <quoit/ops.def>
+#undef QUOIT_OP
+	}
+	for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+		if (strcmp(shape, shapes[i]) == 0)
+			return true;
+	return false;
+}
+
+/* value: the axis, as the job has it */
+static void describe_axis(const struct quoit_error *e, char *to, size_t size)
+{
+	char found[32] = "the axis";
+
+	if (e->value[0] != QUOIT_AXIS_NONE)
+		snprintf(found, sizeof found, "axis %" PRIu64, e->value[0]);
+	snprintf(to, size, ": %s does not exist: allowed are 0 to 3, or -4 to -1 from the last",
+		 found);
 }
 
 /* ---- tensors ---- */
@@ -277,6 +309,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		describe_device_fault(e, to, size);
 	else if (is_of_kernel(e))
 		describe_kernel(e, to, size);
+	else if (e->field == QUOIT_FIELD_ARG && takes_axis(e->opcode))
+		describe_axis(e, to, size);
 	else if (e->field == QUOIT_FIELD_DEADLINE && e->code == -ETIME)
 		describe_time(e, to, size);
 	else if (e->field == QUOIT_FIELD_OPCODE && e->code == -ENOTSUP)

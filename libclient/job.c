@@ -93,10 +93,10 @@ static void count_failure(struct job_table *t, const struct quoit_error *error)
 /* The error record beside a CQE, or one made from the CQE alone. */
 static struct quoit_error error_of(const struct quoit_ring *q, uint32_t at)
 {
-	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
+	const struct quoit_cqe *cqe = quoit_get_cqe(q, at);
 
 	if (cqe->flags & QUOIT_CQE_ERROR)
-		return *quoit_error_at(q, at);
+		return *quoit_get_error(q, at);
 	return (struct quoit_error){.user_data = cqe->user_data,
 				    .cause = cqe->user_data,
 				    .code = cqe->res,
@@ -115,7 +115,7 @@ static void release_piece(struct quoit_ring *q, struct job_slot *slot)
 /* Take over the ready CQE number `at`. */
 static void settle(struct quoit_ring *q, uint32_t at)
 {
-	const struct quoit_cqe *cqe = quoit_cqe_at(q, at);
+	const struct quoit_cqe *cqe = quoit_get_cqe(q, at);
 	struct job_slot *slot = find_slot(q, cqe->user_data);
 
 	if (slot && (slot->state == JOB_OPEN || slot->state == JOB_DETACHED)) {
@@ -124,7 +124,7 @@ static void settle(struct quoit_ring *q, uint32_t at)
 		if (slot->failed)
 			slot->error = error_of(q, at);
 		if (q->stamps)
-			q->jobs.stamps[slot - q->jobs.slot] = *quoit_stamps_at(q, at);
+			q->jobs.stamps[slot - q->jobs.slot] = *quoit_get_stamps(q, at);
 		release_piece(q, slot);
 		if (slot->state == JOB_OPEN) {
 			slot->state = JOB_ENDED;
@@ -229,7 +229,7 @@ int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece
 
 /* ---- asking ---- */
 
-int quoit_result(struct quoit_ring *q, quoit_job job)
+int quoit_get_result(struct quoit_ring *q, quoit_job job)
 {
 	struct job_slot *slot;
 
@@ -251,11 +251,11 @@ int quoit_result(struct quoit_ring *q, quoit_job job)
 	return q->broken ? libquoit_refuse_broken(q) : -EINPROGRESS;
 }
 
-bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
+bool quoit_get_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
 {
 	struct job_slot *slot;
 
-	if (quoit_result(q, job) >= 0)
+	if (quoit_get_result(q, job) >= 0)
 		return false;
 	slot = libquoit_job_find(q, job);
 	if (!slot || slot->state != JOB_ENDED)
@@ -264,14 +264,20 @@ bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *re
 	return true;
 }
 
-bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret)
+bool quoit_get_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret)
 {
 	struct job_slot *slot;
 
-	(void)quoit_result(q, job);
+	(void)quoit_get_result(q, job);
 	slot = libquoit_is_mine(q->mine) && !q->raw ? libquoit_job_find(q, job) : NULL;
-	if (!slot || slot->state != JOB_ENDED || !q->jobs.stamps)
+	if (!slot || slot->state != JOB_ENDED)
 		return false;
+	if (!q->jobs.stamps) {
+		(void)libquoit_refuse(q, -EINVAL,
+				      "the ring was opened without QUOIT_RING_STAMPS, so its jobs "
+				      "have no times");
+		return false;
+	}
 	*ret = q->jobs.stamps[slot - q->jobs.slot];
 	return true;
 }
@@ -302,7 +308,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 
 	if (err)
 		return err;
-	err = quoit_result(q, job);
+	err = quoit_get_result(q, job);
 	slot = q->raw ? NULL : libquoit_job_find(q, job);
 	if (!slot)
 		return err;
@@ -314,7 +320,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 	return err ? libquoit_refuse(q, err, "%s", quoit_open_text()) : 0;
 }
 
-uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last)
+uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last)
 {
 	if (!libquoit_is_mine(q->mine) || q->raw)
 		return 0;

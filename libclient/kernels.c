@@ -49,37 +49,41 @@ static int add(struct quoit_session *s, struct quoit_ctl *m, const void *bytes, 
 	close(fd);
 	if (err)
 		return err;
-	return m->kernels.index < most ? (int)m->kernels.index : -EPROTO;
+	return m->kernels.index < most ? (int)m->kernels.index : libquoit_text_refuse_reply();
 }
 
-int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size)
+static int refuse_image(int image)
+{
+	return libquoit_text_refuse(-EBADF, "there is no image %d: loading it has failed", image);
+}
+
+int quoit_load_image(struct quoit_session *s, unsigned device, const void *image, size_t size)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_ADD, .kernels = {.of = device}};
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	if (!size || size > QUOIT_MAX_IMAGE_BYTES) {
-		libquoit_text_set("the image has %zu bytes: allowed are 1 to %u", size,
-				  QUOIT_MAX_IMAGE_BYTES);
-		return -EFBIG;
+		return libquoit_text_refuse(-EFBIG, "the image has %zu bytes: allowed are 1 to %u",
+					    size, QUOIT_MAX_IMAGE_BYTES);
 	}
 	return add(s, &m, image, size, QUOIT_MAX_IMAGES);
 }
 
-int quoit_kernels_unload(struct quoit_session *s, int image)
+int quoit_unload_image(struct quoit_session *s, int image)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_IMAGE_REMOVE, .kernels = {.of = (uint32_t)image}};
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
-	return image < 0 ? -EBADF : libquoit_control_ask(s, &m, -1);
+		return libquoit_text_refuse_child();
+	return image < 0 ? refuse_image(image) : libquoit_control_ask(s, &m, -1);
 }
 
-int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)
+int quoit_register_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_KERNEL_ADD, .kernels = {.of = (uint32_t)image}};
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
-	return image < 0 ? -EBADF : add(s, &m, desc, sizeof *desc, QUOIT_MAX_KERNELS);
+		return libquoit_text_refuse_child();
+	return image < 0 ? refuse_image(image) : add(s, &m, desc, sizeof *desc, QUOIT_MAX_KERNELS);
 }

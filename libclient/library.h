@@ -291,7 +291,18 @@ bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more);
 /* Set what quoit_open_text returns in this thread. */
 __attribute__((format(printf, 1, 2))) void libquoit_text_set(const char *format, ...);
 
-/* ---- refusal.c: for quoit_error_text; each returns the error ---- */
+/* The same, and return the error. */
+__attribute__((cold, format(printf, 2, 3))) int libquoit_text_refuse(int error, const char *format,
+								     ...);
+
+/* ---- refusal.c: each returns the error ---- */
+
+/* For quoit_open_text.  Refuse: this is a child; there is no memory; quoitd's reply is invalid. */
+__attribute__((cold)) int libquoit_text_refuse_child(void);
+__attribute__((cold)) int libquoit_text_refuse_memory(void);
+__attribute__((cold)) int libquoit_text_refuse_reply(void);
+
+/* For quoit_error_text. */
 
 __attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct quoit_ring *q,
 									  int error,
@@ -299,6 +310,9 @@ __attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct
 
 /* Refuse: this is a child of the process that opened the session. */
 __attribute__((cold)) int libquoit_refuse_child(struct quoit_ring *q);
+
+/* Note that a wait's time is over: -ETIME.  Without formatting, since a program may poll. */
+int libquoit_refuse_late(struct quoit_ring *q);
 
 /* Refuse: the ring has ended, by q->broken. */
 __attribute__((cold)) int libquoit_refuse_broken(struct quoit_ring *q);
@@ -413,7 +427,7 @@ int libquoit_wait_begin(struct quoit_ring *q);
 
 /*
  * Wait for one job: its result.  The slot is free afterwards, but still has its contents.  If
- * several jobs of one wait fail, the first failure is kept for quoit_wait_error.
+ * several jobs of one wait fail, the first failure is kept for quoit_get_wait_error.
  */
 int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here);
 

@@ -126,6 +126,8 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 	uint32_t first, index, n = 1;
 
 	*ret = most ? quoit_get_sqe(q) : NULL;
+	if (!most)
+		libquoit_refuse(q, -EINVAL, "0 slots were asked for: at least 1 is allowed");
 	if (!*ret)
 		return 0;
 	first = q->sq.next - 1;
@@ -323,17 +325,17 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	return (int)(n < run ? n : run);
 }
 
-const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i)
 {
 	return cqe_at(q, i);
 }
 
-const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i)
 {
 	return &q->errors[(q->cq.next + i) & q->cq_mask];
 }
 
-const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i)
+const struct quoit_stamps *quoit_get_stamps(const struct quoit_ring *q, unsigned i)
 {
 	return q->stamps ? &q->stamps[(q->cq.next + i) & q->cq_mask] : NULL;
 }

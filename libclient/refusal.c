@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal.c - say in words why the library itself refused a call on a ring */
+/* refusal.c - say in words why the library itself refused a call on a session or a ring */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "library.h"
+
+#define CHILD                                                                                      \
+	"the session belongs to the process that called fork(): the child must open one of its own"
+
+int libquoit_text_refuse_child(void)
+{
+	return libquoit_text_refuse(-EOWNERDEAD, CHILD);
+}
+
+int libquoit_text_refuse_memory(void)
+{
+	return libquoit_text_refuse(-ENOMEM, "there is not enough memory");
+}
+
+int libquoit_text_refuse_reply(void)
+{
+	return libquoit_text_refuse(-EPROTO, "quoitd sent an invalid reply");
+}
 
 int libquoit_refuse(struct quoit_ring *q, int error, const char *format, ...)
 {
@@ -19,10 +38,16 @@ int libquoit_refuse(struct quoit_ring *q, int error, const char *format, ...)
 
 int libquoit_refuse_child(struct quoit_ring *q)
 {
-	return libquoit_refuse(
-		q, -EOWNERDEAD,
-		"the session belongs to the process that called fork(): the child must open one of "
-		"its own");
+	return libquoit_refuse(q, -EOWNERDEAD, CHILD);
+}
+
+int libquoit_refuse_late(struct quoit_ring *q)
+{
+	static const char text[] = "the timeout has passed; what the call waits for goes on";
+
+	memcpy(q->refusal.text, text, sizeof text);
+	q->refusal.error = -ETIME;
+	return -ETIME;
 }
 
 int libquoit_refuse_broken(struct quoit_ring *q)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and its growth */
+#include <inttypes.h>
+
 #include "clock.h"
 #include "library.h"
 
@@ -85,12 +87,20 @@ void *quoit_alloc(struct quoit_session *s, size_t size)
 	void *memory;
 	uint64_t seen;
 
-	if (!libquoit_is_mine(s->mine))
+	if (!libquoit_is_mine(s->mine)) {
+		(void)libquoit_text_refuse_child();
 		return NULL;
+	}
 	do {
 		seen = libquoit_arena_bytes(s);
 		memory = libquoit_arena_take(&s->arena, size);
 	} while (!memory && libquoit_arena_grow(s, seen, size));
+	if (!memory)
+		libquoit_text_set("the session's arena of %" PRIu64
+				  " bytes has no %zu bytes in one piece "
+				  "left, and cannot grow by them: at most %" PRIu64
+				  " bytes are allowed (quoit_open_params.arena_bytes)",
+				  seen, size, s->info.arena_bytes_most);
 	return memory;
 }
 

@@ -54,8 +54,10 @@ static int protect(struct quoit_ring *q)
 {
 	const struct quoit_ring_layout *l = &q->layout;
 
-	return mprotect(q->shared.base + l->client_bytes, l->daemon_bytes, PROT_READ) < 0 ? -errno
-											  : 0;
+	if (mprotect(q->shared.base + l->client_bytes, l->daemon_bytes, PROT_READ) == 0)
+		return 0;
+	return libquoit_text_refuse(-errno, "the ring's pages cannot be protected: %s",
+				    strerrordesc_np(errno));
 }
 
 /* A ring of this layout with its memory, not yet known to quoitd. */
@@ -206,10 +208,8 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 		return err;
 	for (uint32_t i = 0; i < count; i++)
 		rings[i]->socket = sockets[i];
-	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count) {
-		libquoit_text_set("quoitd sent an invalid reply");
-		return -EPROTO;
-	}
+	if (r->count != count || r->ring > QUOIT_MAX_RINGS - count)
+		return libquoit_text_refuse_reply();
 	for (uint32_t i = 0; i < count && !err; i++) {
 		rings[i]->index = r->ring + i;
 		err = ring_fill(rings[i], r->seals, stamps);
@@ -219,8 +219,8 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 	return err ? err : tell_ready(s);
 }
 
-int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_session *s,
-		     const struct quoit_ring_params *params)
+int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
+		     unsigned count, struct quoit_ring **ret)
 {
 	static const struct quoit_ring_params defaults;
 	const struct quoit_ring_params *p = params ? params : &defaults;
@@ -230,10 +230,11 @@ int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_sessi
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	err = check_params(s, p, entries, count);
 	if (err)
 		return err;
+	(void)libquoit_text_refuse_memory(); /* unless another text says more */
 	m.ring_open =
 		(struct quoit_ring_open){.sq_entries = entries,
 					 .cq_entries = p->cq_entries ? p->cq_entries : 2 * entries,
@@ -256,13 +257,14 @@ int quoit_rings_open(struct quoit_ring **ret, unsigned count, struct quoit_sessi
 		s->rings = ret[i] = made[i];
 	}
 	pthread_mutex_unlock(&s->list);
+	libquoit_text_set("no error");
 	return 0;
 }
 
-int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
-		    const struct quoit_ring_params *params)
+int quoit_open_ring(struct quoit_session *s, const struct quoit_ring_params *params,
+		    struct quoit_ring **ret)
 {
-	return quoit_rings_open(ret, 1, s, params);
+	return quoit_open_rings(s, params, 1, ret);
 }
 
 int libquoit_ring_settle(struct quoit_ring *q)
@@ -275,7 +277,7 @@ int libquoit_ring_settle(struct quoit_ring *q)
 	return quoit_wait_all_at(q, QUOIT_FOREVER, NULL);
 }
 
-int quoit_ring_close(struct quoit_ring *q)
+int quoit_close_ring(struct quoit_ring *q)
 {
 	struct quoit_session *s;
 	struct quoit_ring **at;
@@ -284,10 +286,14 @@ int quoit_ring_close(struct quoit_ring *q)
 	if (!q)
 		return 0;
 	s = q->session;
-	if (!libquoit_is_mine(q->mine))
-		return libquoit_refuse_child(q);
+	if (!libquoit_is_mine(q->mine)) {
+		(void)libquoit_refuse_child(q);
+		return libquoit_text_refuse_child();
+	}
 	err = libquoit_ring_settle(q);
-	if (!err)
+	if (err)
+		libquoit_text_set("%s", q->refusal.text); /* q is about to go */
+	else
 		err = tell_close(s, q->index);
 	if (!err)
 		libquoit_handle_empty(&q->handles);
@@ -302,16 +308,16 @@ int quoit_ring_close(struct quoit_ring *q)
 	return err;
 }
 
-struct quoit_session *quoit_ring_session(const struct quoit_ring *q)
+struct quoit_session *quoit_get_session(const struct quoit_ring *q)
 {
 	return q->session;
 }
 
 /* ---- the program's epoll loop ---- */
 
-int quoit_ring_fd(const struct quoit_ring *q)
+int quoit_get_fd(struct quoit_ring *q)
 {
-	return libquoit_is_mine(q->mine) ? q->socket : -EOWNERDEAD;
+	return libquoit_is_mine(q->mine) ? q->socket : libquoit_refuse_child(q);
 }
 
 /* Take the bytes of earlier arms out of the socket.  -ECONNRESET: quoitd is gone. */
@@ -326,7 +332,7 @@ static int drain_socket(struct quoit_ring *q)
 	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : -ECONNRESET;
 }
 
-int quoit_ring_arm(struct quoit_ring *q)
+int quoit_arm(struct quoit_ring *q)
 {
 	int err;
 

@@ -174,13 +174,13 @@ static void session_free(struct quoit_session *s)
 	free(s);
 }
 
-int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params)
+int quoit_open(const struct quoit_open_params *params, struct quoit_session **ret)
 {
 	static const struct quoit_open_params defaults;
 	struct quoit_session *s = calloc(1, sizeof *s);
 	int err;
 
-	libquoit_text_set("there is not enough memory");
+	(void)libquoit_text_refuse_memory(); /* unless another text says more */
 	if (!s)
 		return -ENOMEM;
 	if (!params)
@@ -237,30 +237,32 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 	return err;
 }
 
-int quoit_op_find(struct quoit_session *s, const char *name)
+int quoit_find_op(struct quoit_session *s, const char *name)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_OP};
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	if (strlen(name) >= sizeof m.op.name)
-		return -ENOENT;
+		return libquoit_text_refuse(
+			-ENOENT, "an operation's name has at most %zu characters, this one %zu",
+			sizeof m.op.name - 1, strlen(name));
 	memcpy(m.op.name, name, strlen(name));
 	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;
-	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : -EPROTO;
+	return m.op.opcode < QUOIT_OP_NR ? (int)m.op.opcode : libquoit_text_refuse_reply();
 }
 
-int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
+int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_DEVICE, .device = {.number = number}};
 	const struct quoit_device_reply *r = &m.device_reply;
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
-		return -EOWNERDEAD;
+		return libquoit_text_refuse_child();
 	err = libquoit_control_ask(s, &m, -1);
 	if (err)
 		return err;

@@ -154,7 +154,7 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 		if (q->broken)
 			return libquoit_refuse_broken(q);
 		if (now >= deadline)
-			return -ETIME;
+			return libquoit_refuse_late(q);
 		if (fresh)
 			core_look(q);
 		if (fresh && (look_closely(q) || spin(q, q->spin, has_cqes)))
@@ -236,7 +236,7 @@ static int sleep_sq(struct quoit_ring *q)
 		if (q->broken)
 			return libquoit_refuse_broken(q);
 		if (!nap(q->until, ns))
-			return -ETIME;
+			return libquoit_refuse_late(q);
 		if (ns < NAP_LAST_NS)
 			ns = 2 * ns < NAP_LAST_NS ? 2 * ns : NAP_LAST_NS;
 		libquoit_event_ask(q);

@@ -10,13 +10,28 @@
 
 static _Thread_local char open_text[QUOIT_TEXT_BYTES + 144];
 
+static void text_set(const char *format, va_list args)
+{
+	vsnprintf(open_text, sizeof open_text, format, args);
+}
+
 void libquoit_text_set(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(open_text, sizeof open_text, format, args);
+	text_set(format, args);
 	va_end(args);
+}
+
+int libquoit_text_refuse(int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	text_set(format, args);
+	va_end(args);
+	return error;
 }
 
 const char *quoit_open_text(void)
@@ -119,7 +134,7 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 {
 	struct quoit_error record;
 
-	if (error < 0 && q && quoit_wait_error(q, &record))
+	if (error < 0 && q && quoit_get_wait_error(q, &record))
 		return quoit_strerror_record(&record, buffer, size);
 	if (error < 0 && q && error == q->refusal.error)
 		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);

@@ -34,12 +34,12 @@ int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count, un
 
 int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms)
 {
-	return quoit_wait_n_at(q, jobs, count, 1, timeout_ms, NOWHERE);
+	return quoit_wait_any_at(q, jobs, count, timeout_ms, NOWHERE);
 }
 
 int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms)
 {
-	return quoit_wait_n_at(q, jobs, count, count, timeout_ms, NOWHERE);
+	return quoit_wait_all_of_at(q, jobs, count, timeout_ms, NOWHERE);
 }
 
 int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms)

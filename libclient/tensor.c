@@ -147,20 +147,20 @@ int quoit_use_device(struct quoit_ring *q, unsigned device)
 		struct quoit_device_desc none;
 
 		/* sets quoit_open_text, which says why */
-		(void)quoit_device(q->session, device, &none);
+		(void)quoit_query_device(q->session, device, &none);
 		return libquoit_refuse(q, -ENODEV, "%s", quoit_open_text());
 	}
 	q->device = (uint8_t)device;
 	return 0;
 }
 
-quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n)
+quoit_tensor quoit_create_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n)
 {
-	return quoit_matrix(q, dtype, 1, n);
+	return quoit_create_matrix(q, dtype, 1, n);
 }
 
-quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
-			  uint32_t cols)
+quoit_tensor quoit_create_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
+				 uint32_t cols)
 {
 	const struct shape_words shape = {{1 | (uint64_t)1 << 32, rows | (uint64_t)cols << 32}};
 
@@ -169,7 +169,7 @@ quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t
 			  0);
 }
 
-quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
+quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
 {
 	const struct quoit_session *s = q->session;
 	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->shared.base);
@@ -233,15 +233,19 @@ int quoit_free(struct quoit_ring *q, quoit_tensor t)
 	return 0;
 }
 
-bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret)
+bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret)
 {
 	const struct tensor_record *record;
 
-	if (!libquoit_is_mine(q->mine))
+	if (!libquoit_is_mine(q->mine)) {
+		(void)libquoit_refuse_child(q);
 		return false;
+	}
 	record = libquoit_tensor_find(q->session, t);
-	if (!record)
+	if (!record) {
+		(void)libquoit_refuse_tensor(q, -EINVAL, t);
 		return false;
+	}
 	*ret = record->shape;
 	return true;
 }

@@ -150,7 +150,7 @@ static int copy_piece(struct quoit_ring *q, quoit_tensor t, const struct cut *c,
 	int err;
 
 	memset(dense.stride, 0, sizeof dense.stride);
-	staged = quoit_create_at(q, &dense, memory);
+	staged = quoit_create_in(q, &dense, memory);
 	part = c->axis < 0 ? t : quoit_view(q, t, &p->shape, p->offset);
 	/* If the view could not be made, its refusal has the reason. */
 	err = q->refusal.error ? q->refusal.error : -ENOMEM;

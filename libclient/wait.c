@@ -124,7 +124,7 @@ int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms, const cha
 	return err ? err : libquoit_wait_job(q, job, clock_deadline(timeout_ms), here);
 }
 
-bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret)
+bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret)
 {
 	if (!libquoit_is_mine(q->mine) || !q->wait_failed)
 		return false;
@@ -142,6 +142,18 @@ int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 	if (n > count || count > INT32_MAX)
 		return libquoit_refuse(q, -EINVAL, "cannot wait for %u jobs of %u", n, count);
 	return wait_jobs(q, jobs, count, (int)n, clock_deadline(timeout_ms), here);
+}
+
+int quoit_wait_any_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count, int timeout_ms,
+		      const char *here)
+{
+	return quoit_wait_n_at(q, jobs, count, 1, timeout_ms, here);
+}
+
+int quoit_wait_all_of_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+			 int timeout_ms, const char *here)
+{
+	return quoit_wait_n_at(q, jobs, count, count, timeout_ms, here);
 }
 
 /*

@@ -65,7 +65,7 @@ for compiler in gcc clang; do
 	esac
 done
 
-# The builders for integers refuse a floating-point number, and take every valid one.
+# Where an integer or bits belong, a floating-point number is refused and every valid one taken.
 scalars() { # COMPILER LANGUAGE STANDARD EXPRESSION
 	printf '%s\n' '#include <quoit.h>' 'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b);' \
 		'struct quoit_sqe built(quoit_tensor t, struct quoit_sqe sqe, float f, long double l, int i, bool b)' \
@@ -80,11 +80,16 @@ mul_int(t, t, f)
 div_int(t, t, 2.0f)
 min_int(t, t, 1e3)
 max_int(t, t, 1.0L)
+pow_int(t, t, 0.5)
 compare_int(t, t, QUOIT_CMP_LT, 0.5)
 axpby_int(t, 1.0, t, 2, t)
 axpby_int(t, 1, t, f, t)
 op_int(sqe, 0, 1.0, 0)
-op_int(sqe, 0, 1, 0.5)'
+op_int(sqe, 0, 1, 0.5)
+op_arg(sqe, 0, 1.0, 0)
+op_arg(sqe, 0, 0, f)
+with_scalars(sqe, 1.5, 0)
+with_scalars(sqe, 0, l)'
 right='fill_int(t, i)
 fill_int(t, b)
 add_int(t, t, 7ull)
@@ -93,9 +98,12 @@ mul_int(t, t, INT64_MIN)
 div_int(t, t, 2u)
 min_int(t, t, 1l)
 max_int(t, t, QUOIT_CMP_LT)
+pow_int(t, t, 3)
 compare_int(t, t, QUOIT_CMP_LT, i)
 axpby_int(t, 1u, t, i, t)
 op_int(sqe, 0, i, 1)
+op_arg(quoit_op_int(sqe, 0, i, 1), 0, quoit_bits(1.5), 1)
+with_scalars(quoit_with_scalars(sqe, 1, 2), quoit_float_bits(f), 1)
 fill(t, 1)
 add_scalar(t, t, i)'
 for language in c:c11 c:c2x c++:c++11 c++:c++20; do

@@ -8,8 +8,8 @@
 static int multiply(struct quoit_ring *q, float *ret)
 {
 	const struct quoit_shape one = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 1}};
-	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 1000, 1000);
-	quoit_tensor b = quoit_matrix(q, QUOIT_F32, 1000, 1000);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
+	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
 
 	quoit_push(q, quoit_fill(a, 2.0));
 	quoit_push(q, quoit_gemm(b, a, a, 0, 1.0, 0.0));
@@ -24,12 +24,12 @@ int main(void)
 	float x;
 	int err;
 
-	err = quoit_open(&s, NULL);
+	err = quoit_open(NULL, &s);
 	if (err) {
 		fprintf(stderr, "hello: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return 1;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = multiply(q, &x);
 	if (err)

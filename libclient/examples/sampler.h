@@ -94,7 +94,7 @@ static inline void sampler_start(struct sampler *m, struct quoit_ring *q)
 	socklen_t size = sizeof daemon;
 
 	/* quoitd has made both ends of the ring's socket. */
-	getsockopt(quoit_ring_fd(q), SOL_SOCKET, SO_PEERCRED, &daemon, &size);
+	getsockopt(quoit_get_fd(q), SOL_SOCKET, SO_PEERCRED, &daemon, &size);
 	*m = (struct sampler){.client = getpid(), .daemon = daemon.pid};
 	m->first = m->highest = all_of(m);
 	pthread_create(&m->thread, NULL, sample, m);

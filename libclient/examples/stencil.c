@@ -44,19 +44,19 @@ static int load(struct quoit_session *s, unsigned device, char *program)
 	struct quoit_device_desc d;
 	char path[512], *ptx;
 	size_t size;
-	int image = quoit_device(s, device, &d);
+	int image = quoit_query_device(s, device, &d);
 
 	if (image < 0)
 		return image;
 	if (!*d.address) /* on no bus: a soft device */
-		return quoit_kernels_load(s, device, "soft", strlen("soft"));
+		return quoit_load_image(s, device, "soft", strlen("soft"));
 	snprintf(path, sizeof path, "%s/stencil.ptx", dirname(program));
 	ptx = read_file(path, &size);
 	if (!ptx) {
 		fprintf(stderr, "stencil: no %s: it is made where there is nvcc\n", path);
 		return -ENOENT;
 	}
-	image = quoit_kernels_load(s, device, ptx, size);
+	image = quoit_load_image(s, device, ptx, size);
 	free(ptx);
 	return image;
 }
@@ -74,7 +74,7 @@ static int add_kernel(struct quoit_session *s, int image)
 			quoit_arg_constant(COLS, 4)},
 	};
 
-	return quoit_kernel(s, image, &desc);
+	return quoit_register_kernel(s, image, &desc);
 }
 
 /* Each step reads the output of the one before: the kernel's access letters order them. */
@@ -84,7 +84,7 @@ static int cool_down(struct quoit_ring *q, int kernel)
 	int err;
 
 	for (unsigned i = 0; i < 2; i++)
-		t[i] = quoit_matrix(q, QUOIT_F32, ROWS, COLS);
+		t[i] = quoit_create_matrix(q, QUOIT_F32, ROWS, COLS);
 	err = quoit_write(q, t[0], field, sizeof field);
 	for (unsigned i = 0; i < STEPS && !err; i++)
 		err = quoit_push(q, quoit_launch(kernel, t[(i + 1) % 2], t[i % 2], 0, 0));
@@ -125,7 +125,7 @@ static int run(struct quoit_session *s, unsigned device, char *program)
 	struct quoit_ring *q;
 	char text[256];
 	float off;
-	int image, kernel, err = quoit_ring_open(&q, s, NULL);
+	int image, kernel, err = quoit_open_ring(s, NULL, &q);
 
 	for (unsigned j = 1; j < COLS - 1; j++)
 		field[ROWS / 2 * COLS + j] = 1000;
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 {
 	const struct quoit_open_params params = {.flags = QUOIT_OPEN_KERNELS};
 	struct quoit_session *s;
-	int err = quoit_open(&s, &params);
+	int err = quoit_open(&params, &s);
 
 	(void)argc;
 	if (err) {

@@ -29,7 +29,7 @@ static double add_often(struct quoit_ring *q, quoit_tensor x, bool wait_each, do
 
 	for (int i = 0; i < ADDS; i++) {
 		quoit_free(q, y);
-		y = quoit_vector(q, QUOIT_F32, 2);
+		y = quoit_create_vector(q, QUOIT_F32, 2);
 		quoit_push(q, quoit_add_scalar(y, x, 1));
 		if (wait_each && quoit_wait_tensor(q, y, QUOIT_FOREVER))
 			*ret_wrong = true;
@@ -65,7 +65,7 @@ static double median(double *x)
 static int run(struct quoit_ring *q)
 {
 	double each[ROUNDS], once[ROUNDS], loop[ROUNDS], unused, sum, t1, t2;
-	quoit_tensor x = quoit_vector(q, QUOIT_F32, 2);
+	quoit_tensor x = quoit_create_vector(q, QUOIT_F32, 2);
 	bool wrong = false;
 	struct quoit_error last;
 
@@ -81,7 +81,7 @@ static int run(struct quoit_ring *q)
 	printf("    1000 x (y = x + 1), waiting once     %11.3f ms\n", 1e3 * median(once));
 	printf("    t1 (submit) %.3f us, t2 (run) %.3f us, t3 (return) %.3f us\n", 1e6 * t1,
 	       1e6 * t2, 1e6 * (sum - t1 - t2));
-	if (quoit_failures(q, &last))
+	if (quoit_count_failures(q, &last))
 		return last.code;
 	return wrong ? -EDOM : quoit_free(q, x);
 }
@@ -91,13 +91,13 @@ int main(void)
 	struct quoit_session *s;
 	struct quoit_ring *q = NULL;
 	char text[256];
-	int err = quoit_open(&s, NULL);
+	int err = quoit_open(NULL, &s);
 
 	if (err) {
 		fprintf(stderr, "w1_adds: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return 1;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = where_begin(q);
 	if (!err)

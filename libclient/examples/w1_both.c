@@ -36,7 +36,7 @@ static int finish(struct quoit_ring *q, double begin, double *ret)
 	struct quoit_error last;
 
 	*ret = now() - begin;
-	return err ? err : quoit_failures(q, &last) ? last.code : 0;
+	return err ? err : quoit_count_failures(q, &last) ? last.code : 0;
 }
 
 static int run_alone(struct quoit_ring *q, struct place *p, double *ret)
@@ -99,13 +99,13 @@ int main(void)
 	struct quoit_session *s;
 	struct quoit_ring *q = NULL;
 	char text[256];
-	int err = quoit_open(&s, NULL);
+	int err = quoit_open(NULL, &s);
 
 	if (err) {
 		fprintf(stderr, "w1_both: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return 1;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = run(q, where() ? where() : 1);
 	if (!err)

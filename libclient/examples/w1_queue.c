@@ -41,7 +41,7 @@ static void row(const char *part, const char *what, double submit, double total,
 
 static quoit_tensor matrix(struct quoit_ring *q)
 {
-	return quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
+	return quoit_create_matrix(q, QUOIT_F32, SIDE, SIDE);
 }
 
 /* Is b = a a?  Checks a few elements. */
@@ -127,8 +127,10 @@ static void part_a(struct quoit_ring *q)
 /* x and y are independent, the product waits for both, the sum for the product. */
 static void part_b(struct quoit_ring *q)
 {
-	quoit_tensor x = quoit_vector(q, QUOIT_F32, 2), y = quoit_vector(q, QUOIT_F32, 2);
-	quoit_tensor p = quoit_vector(q, QUOIT_F32, 2), z = quoit_vector(q, QUOIT_F32, 2);
+	quoit_tensor x = quoit_create_vector(q, QUOIT_F32, 2),
+		     y = quoit_create_vector(q, QUOIT_F32, 2);
+	quoit_tensor p = quoit_create_vector(q, QUOIT_F32, 2),
+		     z = quoit_create_vector(q, QUOIT_F32, 2);
 	double begin = now(), submitted;
 	float result[2] = {0};
 	bool right;
@@ -169,7 +171,7 @@ static void part_c(struct quoit_ring *q, quoit_tensor a, quoit_tensor b)
 	submitted = now();
 	right &= !quoit_wait_tensor(q, b, QUOIT_FOREVER);
 	row("c", "product, wait for it alone, 10 more behind it", submitted - begin, now() - begin,
-	    right && quoit_result(q, last) == -EINPROGRESS);
+	    right && quoit_get_result(q, last) == -EINPROGRESS);
 	if (quoit_wait(q, last, QUOIT_FOREVER))
 		row("c", "the 10 more", 0, 0, false);
 	quoit_free(q, c);
@@ -224,13 +226,13 @@ int main(void)
 	struct quoit_session *s;
 	struct quoit_ring *q = NULL;
 	char text[256];
-	int err = quoit_open(&s, &params);
+	int err = quoit_open(&params, &s);
 
 	if (err) {
 		fprintf(stderr, "w1_queue: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return 1;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = where_begin(q);
 	if (err)

@@ -36,7 +36,7 @@ struct network {
 
 static quoit_tensor matrix(struct quoit_ring *q, uint32_t rows, uint32_t cols)
 {
-	return quoit_matrix(q, QUOIT_F32, rows, cols);
+	return quoit_create_matrix(q, QUOIT_F32, rows, cols);
 }
 
 static void network_init(struct network *n, struct quoit_ring *q, uint32_t batches)
@@ -176,13 +176,13 @@ static int session(const struct quoit_open_params *params, const char *how, unsi
 {
 	struct quoit_session *s;
 	struct quoit_ring *q;
-	int err = quoit_open(&s, params);
+	int err = quoit_open(params, &s);
 
 	if (err) {
 		fprintf(stderr, "w1_train: %s\n", quoit_open_text());
 		return err;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = quoit_use_device(q, device);
 	if (!err)

@@ -26,8 +26,8 @@ static int compare(struct quoit_ring *q, quoit_tensor b)
 /* A window of one lets one batch run while the next one is being submitted. */
 static int run(struct quoit_ring *q)
 {
-	quoit_tensor a = quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
-	quoit_tensor b = quoit_matrix(q, QUOIT_F32, SIDE, SIDE);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, SIDE, SIDE);
+	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, SIDE, SIDE);
 	quoit_job job[BATCHES];
 	double begin = now();
 	int err = 0;
@@ -38,12 +38,12 @@ static int run(struct quoit_ring *q)
 		if (!err)
 			err = quoit_window(q, 1, QUOIT_FOREVER);
 		if (!err && t > 0) /* the batch before has ended by now, so this does not wait */
-			err = quoit_result(q, job[t - 1]);
+			err = quoit_get_result(q, job[t - 1]);
 	}
 	if (!err)
 		err = quoit_window(q, 0, QUOIT_FOREVER);
 	if (!err)
-		err = quoit_result(q, job[BATCHES - 1]);
+		err = quoit_get_result(q, job[BATCHES - 1]);
 	printf("g   %d products of 1000x1000, at most two batches open: %.3f ms\n", BATCHES,
 	       1e3 * (now() - begin));
 	return err ? err : compare(q, b);
@@ -54,13 +54,13 @@ int main(void)
 	struct quoit_session *s;
 	struct quoit_ring *q = NULL;
 	char text[256];
-	int err = quoit_open(&s, NULL);
+	int err = quoit_open(NULL, &s);
 
 	if (err) {
 		fprintf(stderr, "w1_window: %s: %s\n", quoit_strerror(err), quoit_open_text());
 		return 1;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = where_begin(q);
 	if (!err)

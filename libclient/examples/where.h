@@ -31,7 +31,7 @@ static inline int where_report(struct quoit_session *s)
 
 	if (!where())
 		return 0;
-	err = quoit_device(s, where(), &d);
+	err = quoit_query_device(s, where(), &d);
 	if (err)
 		return err;
 	printf("    device %u (%s) has done %llu jobs\n", where(), d.name,

@@ -11,10 +11,10 @@
  *	struct quoit_session *s;
  *	struct quoit_ring *q;
  *
- *	quoit_open(&s, NULL);
- *	quoit_ring_open(&q, s, NULL);
- *	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 1000, 1000);
- *	quoit_tensor b = quoit_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_open(NULL, &s);
+ *	quoit_open_ring(s, NULL, &q);
+ *	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
+ *	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 1000, 1000);
  *	quoit_push(q, quoit_normal(a, 1, 0));
  *	quoit_push(q, quoit_gemm(b, a, a, 0, 1.0, 0.0));
  *	quoit_wait_tensor(q, b, QUOIT_FOREVER);
@@ -149,9 +149,13 @@ struct quoit_info {
  * Trusted are root, the caller's own user, and the owner of the socket's folder if no other user
  * may write to that folder or to one above it.
  */
-QUOIT_TO_CHECK int quoit_open(struct quoit_session **ret, const struct quoit_open_params *params);
+QUOIT_TO_CHECK int quoit_open(const struct quoit_open_params *params, struct quoit_session **ret);
 
-/* A sentence: why quoitd was not reached, or refused this thread's last request; never NULL. */
+/*
+ * A sentence that says why quoitd or the library refused this thread's last call on a session:
+ * quoit_open and all calls with a struct quoit_session, also quoit_alloc, and quoit_close_ring.
+ * Never NULL; valid until this thread's next such call.
+ */
 const char *quoit_open_text(void);
 
 /*
@@ -173,7 +177,7 @@ void quoit_get_info(const struct quoit_session *s, struct quoit_info *ret);
  * modules are found.  -ENOENT: quoitd does not have it; -ECONNRESET.  A round trip to the
  * daemon.
  */
-int quoit_op_find(struct quoit_session *s, const char *name);
+int quoit_find_op(struct quoit_session *s, const char *name);
 
 /* ---- devices ---- */
 
@@ -193,14 +197,14 @@ struct quoit_device_desc {
  * Describe device `number`, from 1 to quoit_info.devices.  If it is lost, quoit_open_text says
  * why.  -ENODEV: there is no such device; quoit_open_text says why.  A round trip to the daemon.
  */
-int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
+int quoit_query_device(struct quoit_session *s, unsigned number, struct quoit_device_desc *ret);
 
 /* ---- your own kernels ---- */
 
 /*
  * Load an image on a device: a cubin or PTX, or, on a soft device, the text "soft", which has
  * the built-in kernels `stencil5`, `saxpy` and `spin` (docs/gpu.md).  It is copied.  Returns its
- * index, for quoit_kernel.
+ * index, for quoit_register_kernel.
  *
  * quoit_open_text says what was wrong, in the driver's words if the driver refused it.
  * -ENOEXEC: this device cannot load it; -ENOTSUP: this driver cannot; -EFBIG: more than
@@ -210,18 +214,18 @@ int quoit_device(struct quoit_session *s, unsigned number, struct quoit_device_d
  * -ECONNRESET.
  * Waits for the device's process, which the first such session of a user starts.
  */
-int quoit_kernels_load(struct quoit_session *s, unsigned device, const void *image, size_t size);
+int quoit_load_image(struct quoit_session *s, unsigned device, const void *image, size_t size);
 
 /* Unload an image.  Earlier jobs still run its kernels.  -EBADF: there is no such image. */
-int quoit_kernels_unload(struct quoit_session *s, int image);
+int quoit_unload_image(struct quoit_session *s, int image);
 
 /*
  * Register a kernel of an image (struct quoit_kernel_desc, kernel.h): the number for
  * quoit_launch.  -ENOENT: the image has no kernel of that name; -EINVAL: the description is
  * invalid; -ENFILE: QUOIT_MAX_KERNELS are registered; -EBADF: there is no such image; other
- * errors as quoit_kernels_load.
+ * errors as quoit_load_image.
  */
-int quoit_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
+int quoit_register_kernel(struct quoit_session *s, int image, const struct quoit_kernel_desc *desc);
 
 /* An argument for a kernel's description: the address of one of the job's tensors. */
 QUOIT_INLINE struct quoit_kernel_arg quoit_arg_tensor(uint8_t index)
@@ -271,35 +275,34 @@ struct quoit_ring_params {
 #endif
 
 /*
- * Open one ring.  params may be NULL.  *ret is the caller's until quoit_ring_close or
+ * Open one ring.  params may be NULL.  *ret is the caller's until quoit_close_ring or
  * quoit_close.  -EINVAL: sizes or flags that are not allowed; -ENFILE: all 64 ring numbers of the
  * session have been used; they are not reused; -EDQUOT: beyond the user's limit (quoit_open_text
  * says what is left); -ENOSPC: the reactor has no room; -ENOMEM; -ECONNRESET.
  */
-QUOIT_TO_CHECK int quoit_ring_open(struct quoit_ring **ret, struct quoit_session *s,
-				   const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_open_ring(struct quoit_session *s, const struct quoit_ring_params *params,
+				   struct quoit_ring **ret);
 
 /* Open `count` equal rings in one call, one for each thread; all or none.  Same errors. */
-QUOIT_TO_CHECK int quoit_rings_open(struct quoit_ring **ret, unsigned count,
-				    struct quoit_session *s,
-				    const struct quoit_ring_params *params);
+QUOIT_TO_CHECK int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
+				    unsigned count, struct quoit_ring **ret);
 
 /*
  * Wait for the ring's jobs, then close and free it.  q may be NULL.  -ECONNRESET: quoitd is gone;
  * q is freed.  -EOWNERDEAD: this is a child process; q is not freed.
  */
-int quoit_ring_close(struct quoit_ring *q);
+int quoit_close_ring(struct quoit_ring *q);
 
 /* The ring's session, which the caller does not own. */
-struct quoit_session *quoit_ring_session(const struct quoit_ring *q);
+struct quoit_session *quoit_get_session(const struct quoit_ring *q);
 
 /*
  * A descriptor for an epoll loop, owned by q.  It becomes readable once, at the next CQE after
- * quoit_ring_arm(), and reports HUP when quoitd is gone.  quoit_ring_arm returns 1 when CQEs are
+ * quoit_arm(), and reports HUP when quoitd is gone.  quoit_arm returns 1 when CQEs are
  * there already (reap them, then arm again), else 0, or -ECONNRESET.
  */
-int quoit_ring_fd(const struct quoit_ring *q);
-int quoit_ring_arm(struct quoit_ring *q);
+int quoit_get_fd(struct quoit_ring *q);
+int quoit_arm(struct quoit_ring *q);
 
 /* ---- submitting ---- */
 
@@ -308,7 +311,7 @@ int quoit_ring_arm(struct quoit_ring *q);
  * quarter of the ring is unpublished.
  *
  * quoit_push: the job has no name to wait for, and no CQE when it succeeds.  Its failure shows
- * where its output is read, and in quoit_failures().
+ * where its output is read, and in quoit_count_failures().
  *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
@@ -334,9 +337,10 @@ QUOIT_INLINE int quoit_start(struct quoit_ring *q, struct quoit_sqe sqe, quoit_j
 
 /*
  * A sentence that says why the library refused a call on this ring, for the last refused call.  A
- * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is not a job's failure.
- * "": no call was refused.  Valid until the next call.  quoit_open_text has the sentence for
- * quoit_open and quoit_ring_open; with q NULL this function returns that.
+ * call is refused when it returns QUOIT_NO_TENSOR, NULL, or an errno that is neither a job's failure
+ * nor -EINPROGRESS; quoit_get_shape and quoit_get_job_stamps also when they return false.  "": no
+ * call was refused.  Valid until the next call.  quoit_open_text has the sentence for calls on a
+ * session and for quoit_close_ring; with q NULL this function returns that.
  */
 const char *quoit_error_text(const struct quoit_ring *q);
 
@@ -359,12 +363,12 @@ unsigned quoit_get_sqes(struct quoit_ring *q, unsigned most, struct quoit_sqe **
 int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret);
 
 /*
- * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  All valid
- * until the CQE is released.
+ * The i-th ready CQE, its error record and its stamps (NULL without QUOIT_RING_STAMPS).  i is below
+ * what quoit_peek returned.  All are valid until the CQE is released.
  */
-const struct quoit_cqe *quoit_cqe_at(const struct quoit_ring *q, unsigned i);
-const struct quoit_error *quoit_error_at(const struct quoit_ring *q, unsigned i);
-const struct quoit_stamps *quoit_stamps_at(const struct quoit_ring *q, unsigned i);
+const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i);
+const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i);
+const struct quoit_stamps *quoit_get_stamps(const struct quoit_ring *q, unsigned i);
 
 /* Release the first n ready CQEs; n is at most the number that quoit_peek returned. */
 void quoit_release(struct quoit_ring *q, unsigned n);
@@ -385,8 +389,8 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 			       char *buffer, size_t size);
 
 /*
- * The sentence for an error record by itself (quoit_job_error, quoit_failures, quoit_wait_error),
- * as quoit_strerror_cqe.
+ * The sentence for an error record by itself (quoit_get_job_error, quoit_count_failures,
+ * quoit_get_wait_error), as quoit_strerror_cqe.
  */
 const char *quoit_strerror_record(const struct quoit_error *error, char *buffer, size_t size);
 
@@ -400,7 +404,8 @@ const char *quoit_strerror(int error);
  *
  * Every wait publishes first, sleeps, and is counted under the place in the
  * program that called it (struct quoit_site, in the ring's client pages).  The
- * macros below pass it; bindings may pass their own with the *_at functions.
+ * macros below pass it; bindings may pass their own with the *_at functions, as `here`: a string
+ * like "file.c:12" that is never freed, or NULL.
  */
 #define QUOIT_HERE_TEXT2(line) #line
 #define QUOIT_HERE_TEXT(line)  QUOIT_HERE_TEXT2(line)
@@ -409,30 +414,32 @@ const char *quoit_strerror(int error);
 /*
  * Wait until the job has ended, return its result, and free its slot.
  * -ETIME: the job has not ended in time, and stays valid.  A job that missed its own deadline ends
- * with -ETIME, too; then its slot is freed, and quoit_result returns -EINVAL.
+ * with -ETIME, too; then its slot is freed, and quoit_get_result returns -EINVAL.
  */
 QUOIT_TO_CHECK int quoit_wait_at(struct quoit_ring *q, quoit_job job, int timeout_ms,
 				 const char *here);
 QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms);
-#define quoit_wait(q, job, timeout_ms) quoit_wait_at(q, job, timeout_ms, QUOIT_HERE)
+#define quoit_wait(...) quoit_wait_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
- * and return how many have ended.  Their slots stay valid for quoit_result.
+ * and return how many have ended.  Their slots stay valid for quoit_get_result.
  */
 QUOIT_TO_CHECK int quoit_wait_n_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				   unsigned n, int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_n(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				unsigned n, int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_any_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+				     int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_any(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				  int timeout_ms);
+QUOIT_TO_CHECK int quoit_wait_all_of_at(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
+					int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs, unsigned count,
 				     int timeout_ms);
-#define quoit_wait_n(q, jobs, count, n, timeout_ms)                                                \
-	quoit_wait_n_at(q, jobs, count, n, timeout_ms, QUOIT_HERE)
-#define quoit_wait_any(q, jobs, count, timeout_ms) quoit_wait_n(q, jobs, count, 1, timeout_ms)
-#define quoit_wait_all_of(q, jobs, count, timeout_ms)                                              \
-	quoit_wait_n(q, jobs, count, count, timeout_ms)
+#define quoit_wait_n(...)      quoit_wait_n_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_wait_any(...)    quoit_wait_any_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_wait_all_of(...) quoit_wait_all_of_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * Wait until all earlier jobs have written the tensor: 0, or its failure (-QUOIT_EPOISON, or
@@ -441,14 +448,14 @@ QUOIT_TO_CHECK int quoit_wait_all_of(struct quoit_ring *q, const quoit_job *jobs
 QUOIT_TO_CHECK int quoit_wait_tensor_at(struct quoit_ring *q, quoit_tensor t, int timeout_ms,
 					const char *here);
 QUOIT_TO_CHECK int quoit_wait_tensor(struct quoit_ring *q, quoit_tensor t, int timeout_ms);
-#define quoit_wait_tensor(q, t, timeout_ms) quoit_wait_tensor_at(q, t, timeout_ms, QUOIT_HERE)
+#define quoit_wait_tensor(...) quoit_wait_tensor_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * The error record of the failed job whose result the last wait on this ring returned (quoit_wait,
  * quoit_wait_tensor, quoit_read).  False: that wait returned no job's failure, because all went
  * well or because the wait itself failed (-ETIME, -EINVAL, -ECONNRESET).
  */
-bool quoit_wait_error(struct quoit_ring *q, struct quoit_error *ret);
+bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
  * Write a sentence for the error of the last wait on this ring into the caller's buffer, and return
@@ -460,7 +467,7 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 /* Wait until every job that was put into this ring has succeeded or failed.  0, -ETIME. */
 QUOIT_TO_CHECK int quoit_wait_all_at(struct quoit_ring *q, int timeout_ms, const char *here);
 QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
-#define quoit_wait_all(q, timeout_ms) quoit_wait_all_at(q, timeout_ms, QUOIT_HERE)
+#define quoit_wait_all(...) quoit_wait_all_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
  * A window: mark the end of a batch and wait until at most n batches (this one
@@ -471,20 +478,20 @@ QUOIT_TO_CHECK int quoit_wait_all(struct quoit_ring *q, int timeout_ms);
 QUOIT_TO_CHECK int quoit_window_at(struct quoit_ring *q, unsigned n, int timeout_ms,
 				   const char *here);
 QUOIT_TO_CHECK int quoit_window(struct quoit_ring *q, unsigned n, int timeout_ms);
-#define quoit_window(q, n, timeout_ms) quoit_window_at(q, n, timeout_ms, QUOIT_HERE)
-#define QUOIT_MAX_WINDOW               64u
+#define quoit_window(...) quoit_window_at(__VA_ARGS__, QUOIT_HERE)
+#define QUOIT_MAX_WINDOW  64u
 
 /*
  * The result of a job that has ended; -EINPROGRESS: it has not; -EINVAL: no such job.  Does not
  * wait, and its slot stays.
  */
-int quoit_result(struct quoit_ring *q, quoit_job job);
+int quoit_get_result(struct quoit_ring *q, quoit_job job);
 
 /* The error record of a job that has failed; false: it has not. */
-bool quoit_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
+bool quoit_get_job_error(struct quoit_ring *q, quoit_job job, struct quoit_error *ret);
 
 /* The times of a job that has ended (QUOIT_RING_STAMPS); false: there are none. */
-bool quoit_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
+bool quoit_get_job_stamps(struct quoit_ring *q, quoit_job job, struct quoit_stamps *ret);
 
 /* Give up the job's name: its slot is freed when the job ends. */
 void quoit_detach(struct quoit_ring *q, quoit_job job);
@@ -501,7 +508,7 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job);
  * How many pushed or detached jobs have failed on this ring; *ret_last (may be
  * NULL) is the last one's record.
  */
-uint64_t quoit_failures(struct quoit_ring *q, struct quoit_error *ret_last);
+uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
 /* ---- tensors ---- */
 
@@ -542,10 +549,10 @@ quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape,
  * the caller's, who keeps it until the tensor is freed and its jobs have ended; other memory is
  * refused (QUOIT_NO_TENSOR).
  */
-quoit_tensor quoit_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
-quoit_tensor quoit_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
-			  uint32_t cols);
-quoit_tensor quoit_create_at(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
+quoit_tensor quoit_create_vector(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t n);
+quoit_tensor quoit_create_matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t rows,
+				 uint32_t cols);
+quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *shape, void *memory);
 
 /*
  * A view on the buffer of t, of the same dtype, `offset` bytes after t's first element.  The caller
@@ -562,15 +569,15 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
  */
 int quoit_free(struct quoit_ring *q, quoit_tensor t);
 
-/* The shape that t was created with; false: t is not a tensor of this session. */
-bool quoit_shape_of(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
+/* The shape that t was created with, in *ret; false: t is not a tensor of this session. */
+bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *ret);
 
 /* ---- memory that both sides see ---- */
 
 /*
  * Memory of the arena, 64-byte aligned.  NULL: the arena is full and cannot grow; the library asks
- * quoitd for as much again only after a tenth of a second.  Thread-safe; no round trip unless the
- * arena grows.  Free it only when the jobs on it have ended.
+ * quoitd for as much again only after a tenth of a second; quoit_open_text says how large the arena
+ * is.  Thread-safe; no round trip unless the arena grows.  Free it only when the jobs on it have ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -589,13 +596,13 @@ QUOIT_TO_CHECK int quoit_read_at(struct quoit_ring *q, quoit_tensor t, void *to,
 				 const char *here);
 int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t size);
 QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size);
-#define quoit_write(q, t, from, size) quoit_write_at(q, t, from, size, QUOIT_HERE)
-#define quoit_read(q, t, to, size)    quoit_read_at(q, t, to, size, QUOIT_HERE)
+#define quoit_write(...) quoit_write_at(__VA_ARGS__, QUOIT_HERE)
+#define quoit_read(...)  quoit_read_at(__VA_ARGS__, QUOIT_HERE)
 
 /* ---- files ---- */
 
 /*
- * Let jobs use an open file.  Returns the index for quoit_file_read and quoit_file_write, or a
+ * Let jobs use an open file.  Returns the index for quoit_read_file and quoit_write_file, or a
  * negative errno.  The daemon keeps a duplicate; fd stays the caller's.  Regular files only,
  * without O_APPEND (-EINVAL); -ENFILE: the session has as many files as it may have; -ECONNRESET.
  * A round trip to the daemon.
@@ -605,13 +612,14 @@ QUOIT_TO_CHECK int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, si
  * overlay, FUSE or NFS, jobs that write fail with -EACCES, as does this call if fd is open only for
  * writing.  quoit_strerror_wait and quoit_open_text name the file system.
  */
-int quoit_file_add(struct quoit_session *s, int fd);
+int quoit_add_file(struct quoit_session *s, int fd);
 
 /* Earlier jobs still use the file.  -EBADF, -EINVAL: there is no such index; -ECONNRESET. */
-int quoit_file_remove(struct quoit_session *s, int index);
+int quoit_remove_file(struct quoit_session *s, int index);
 
 /* ---- builders: pure functions that fill an SQE ---- */
 
+/* A double as a scalar of an SQE; quoit_float_bits of half.h is for a float of your kernel. */
 QUOIT_INLINE uint64_t quoit_bits(double x)
 {
 	union {
@@ -623,6 +631,7 @@ QUOIT_INLINE uint64_t quoit_bits(double x)
 	return v.u;
 }
 
+/* Any operation by its number (QUOIT_OP_*, quoit_find_op), without argument and scalars. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0,
 						      quoit_tensor t1, quoit_tensor t2,
 						      quoit_tensor t3)
@@ -637,6 +646,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tens
 	return sqe;
 }
 
+/*
+ * The same job with an argument and two scalars, as bits: quoit_bits for a double.
+ */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg,
 							 uint64_t scalar0, uint64_t scalar1)
 {
@@ -653,6 +665,17 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, u
 	sqe = quoit_op_arg(sqe, arg, (uint64_t)scalar0, (uint64_t)scalar1);
 	sqe.flags |= QUOIT_SQE_INT;
 	return sqe;
+}
+
+/*
+ * An axis as an argument: 0 to 3 count over the four dims of the ABI, -1 to -4 from the last one
+ * back.  A job with any other axis fails (-EINVAL); QUOIT_AXIS_ALL stays as it is.
+ */
+QUOIT_INLINE uint8_t quoit_axis(int axis)
+{
+	if (axis < 0)
+		axis += QUOIT_MAX_DIMS;
+	return axis < 0 || axis > (int)QUOIT_AXIS_ALL ? QUOIT_AXIS_NONE : (uint8_t)axis;
 }
 
 /* Does nothing; ends when t (QUOIT_NO_TENSOR: no tensor) has been written. */
@@ -686,6 +709,19 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe
 								uint32_t microseconds)
 {
 	sqe.deadline = microseconds;
+	return sqe;
+}
+
+/*
+ * The two scalars of a job, as bits: for your kernels (quoit_launch) and the operations of modules.
+ * A floating-point number is an error of the compiler, as for an _int below: quoit_bits and
+ * quoit_float_bits (half.h) give its bits.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_scalars(struct quoit_sqe sqe,
+							       uint64_t scalar0, uint64_t scalar1)
+{
+	sqe.scalar[0] = scalar0;
+	sqe.scalar[1] = scalar1;
 	return sqe;
 }
 
@@ -740,12 +776,12 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_fill_int(quoit_tensor out, int
 		return quoit_op_int(quoit_op4(opcode, out, x, 0, 0), QUOIT_EW_SCALAR, y, 0);       \
 	}
 
-/* Over one axis (0..3 of the four dims) or QUOIT_AXIS_ALL: quoit_sum(out, x, axis), ... */
+/* Over one axis (0 to 3, or -4 to -1) or QUOIT_AXIS_ALL: quoit_sum(out, x, axis), ... */
 #define QUOIT_BUILD_REDUCTION(builder, opcode)                                                     \
 	QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe builder(quoit_tensor out, quoit_tensor x,      \
-							    uint8_t axis)                          \
+							    int axis)                              \
 	{                                                                                          \
-		return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), axis, 0, 0);                  \
+		return quoit_op_arg(quoit_op4(opcode, out, x, 0, 0), quoit_axis(axis), 0, 0);      \
 	}
 #define QUOIT_BUILD_EXTREME QUOIT_BUILD_REDUCTION
 #define QUOIT_BUILD_PLACE   QUOIT_BUILD_REDUCTION
@@ -815,24 +851,28 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_relu_grad(quoit_tensor out, qu
 	return quoit_op4(QUOIT_OP_RELU_GRAD, out, x, dy, 0);
 }
 
-/* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM. */
+/* out.dim[i] = x.dim[perm[i]]; perm by QUOIT_PERM, whose axes may be negative, too. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_transpose(quoit_tensor out, quoit_tensor x,
 							    uint8_t perm)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_TRANSPOSE, out, x, 0, 0), perm, 0, 0);
 }
 
-/* Axes count over the four dims of the ABI: the last one is 3. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x,
-						       uint8_t axis, int64_t shift)
+/*
+ * Element i of x becomes element (i + shift) modulo the dim, along the axis: 0 to 3 of the four
+ * dims, or -1 to -4, where -1 is the last one.  So in gather and in reductions.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_roll(quoit_tensor out, quoit_tensor x, int axis,
+						       int64_t shift)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), axis, (uint64_t)shift, 0);
+	return quoit_op_arg(quoit_op4(QUOIT_OP_ROLL, out, x, 0, 0), quoit_axis(axis),
+			    (uint64_t)shift, 0);
 }
 
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_gather(quoit_tensor out, quoit_tensor x,
-							 quoit_tensor index, uint8_t axis)
+							 quoit_tensor index, int axis)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), axis, 0, 0);
+	return quoit_op_arg(quoit_op4(QUOIT_OP_GATHER, out, x, index, 0), quoit_axis(axis), 0, 0);
 }
 
 /* out = condition != 0 ? x : y */
@@ -904,9 +944,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoi
 }
 
 /*
- * Launch a kernel of quoit_kernel on these tensors, which must be on its device (else -EXDEV); give
- * QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
- * quoit_op_arg(..., kernel, scalar0, scalar1) gives the kernel scalars, as bits.
+ * Launch a kernel of quoit_register_kernel on these tensors, which must be on its device (else
+ * -EXDEV); give QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
+ * quoit_with_scalars gives the kernel its scalars.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
 							 quoit_tensor t1, quoit_tensor t2,
@@ -915,14 +955,14 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tenso
 	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
 }
 
-/* Read a dense tensor from a file of quoit_file_add, or write it; the result counts bytes. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_read(quoit_tensor out, int file,
+/* Read a dense tensor from a file of quoit_add_file, or write it; the result counts bytes. */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_read_file(quoit_tensor out, int file,
 							    uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_READ, out, 0, 0, 0), 0, offset, (uint64_t)file);
 }
 
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_file_write(quoit_tensor x, int file,
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int file,
 							     uint64_t offset)
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_WRITE, x, 0, 0, 0), 0, offset, (uint64_t)file);

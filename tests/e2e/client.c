@@ -11,7 +11,7 @@ struct quoit_session *client_session(const struct client *c, uint64_t lease)
 	struct quoit_open_params p = {.socket = c->d.socket, .host_bytes = lease};
 	struct quoit_session *s = NULL;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	return s;
 }
 
@@ -19,7 +19,7 @@ void client_open(struct client *c, const char *const *options, const struct quoi
 {
 	cr_assert_eq(daemon_start(&c->d, options), 0);
 	c->s = client_session(c, UINT64_C(64) << 20);
-	cr_assert_eq(quoit_ring_open(&c->q, c->s, ring), 0);
+	cr_assert_eq(quoit_open_ring(c->s, ring, &c->q), 0);
 }
 
 void client_close(struct client *c)
@@ -40,16 +40,16 @@ struct quoit_sqe client_giant(struct client *c)
 {
 	const struct quoit_shape many = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {1}};
-	quoit_tensor one = quoit_vector(c->q, QUOIT_F32, 1);
+	quoit_tensor one = quoit_create_vector(c->q, QUOIT_F32, 1);
 
 	cr_assert_eq(quoit_push(c->q, quoit_fill(one, 1)), 0);
-	return quoit_sum(quoit_vector(c->q, QUOIT_F32, 1), quoit_view(c->q, one, &many, 0),
+	return quoit_sum(quoit_create_vector(c->q, QUOIT_F32, 1), quoit_view(c->q, one, &many, 0),
 			 QUOIT_AXIS_ALL);
 }
 
 quoit_tensor client_large(struct client *c)
 {
-	return quoit_vector(c->q, QUOIT_F32, LARGE);
+	return quoit_create_vector(c->q, QUOIT_F32, LARGE);
 }
 
 void client_busy(struct client *c, quoit_tensor t, unsigned jobs)

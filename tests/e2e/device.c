@@ -77,9 +77,9 @@ struct device_room room_open_with(const char *const *wanted, uint32_t megabytes)
 	room_adapt(options);
 	cr_assert_eq(daemon_start(&r.daemon, options), 0);
 	p.socket = r.daemon.socket;
-	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
-	cr_assert_eq(quoit_ring_open(&r.d, r.s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &r.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.q), 0);
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.d), 0);
 	(void)quoit_use_device(r.d, 1); /* there may be no device */
 	skip_without(&r, wanted);
 	return r;
@@ -132,11 +132,11 @@ void room_expect_zeros(const struct device_room *r, uint32_t elements)
 	const struct quoit_shape part = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 7}};
 	float *got = malloc(elements * sizeof *got);
-	quoit_tensor old = quoit_vector(r->d, QUOIT_F32, elements), fresh, view;
+	quoit_tensor old = quoit_create_vector(r->d, QUOIT_F32, elements), fresh, view;
 
 	quoit_push(r->d, quoit_fill(old, 5.0));
 	quoit_free(r->d, old);
-	fresh = quoit_vector(r->d, QUOIT_F32, elements);
+	fresh = quoit_create_vector(r->d, QUOIT_F32, elements);
 	view = quoit_view(r->d, fresh, &part, 8);
 	quoit_push(r->d, quoit_fill(view, 1.0));
 	cr_assert_eq(quoit_read(r->d, fresh, got, elements * sizeof *got), 0);
@@ -187,9 +187,9 @@ int room_run(struct quoit_ring *q, struct quoit_sqe sqe, struct quoit_error *ret
 
 	cr_assert_eq(quoit_start(q, sqe, &job), 0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	res = quoit_result(q, job);
+	res = quoit_get_result(q, job);
 	if (ret)
-		(void)quoit_job_error(q, job, ret);
+		(void)quoit_get_job_error(q, job, ret);
 	quoit_detach(q, job);
 	return res;
 }

@@ -16,7 +16,7 @@ struct quoit_session *direct_session(const struct device_room *r, bool direct)
 				      .flags = direct ? QUOIT_OPEN_DIRECT : 0};
 	struct quoit_session *s;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	return s;
 }
 
@@ -24,7 +24,7 @@ struct quoit_ring *direct_ring(struct quoit_session *s, unsigned device)
 {
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_assert_eq(quoit_use_device(q, device), 0);
 	return q;
 }
@@ -50,7 +50,7 @@ struct quoit_device_desc direct_device(const struct device_room *r)
 {
 	struct quoit_device_desc d;
 
-	cr_assert_eq(quoit_device(r->s, 1, &d), 0);
+	cr_assert_eq(quoit_query_device(r->s, 1, &d), 0);
 	return d;
 }
 
@@ -59,9 +59,9 @@ int direct_finish(struct quoit_ring *q, quoit_job job, struct quoit_error *ret)
 	int res;
 
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, DIRECT_PATIENCE_MS), 1);
-	res = quoit_result(q, job);
+	res = quoit_get_result(q, job);
 	if (ret)
-		(void)quoit_job_error(q, job, ret);
+		(void)quoit_get_job_error(q, job, ret);
 	quoit_detach(q, job);
 	return res;
 }
@@ -90,7 +90,7 @@ uint64_t direct_bring_up_by(const struct device_room *r, quoit_tensor x)
 
 void direct_bring_up(const struct device_room *r)
 {
-	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 2);
+	quoit_tensor x = quoit_create_vector(r->d, QUOIT_F32, 2);
 
 	(void)direct_bring_up_by(r, x);
 	quoit_free(r->d, x);
@@ -98,7 +98,7 @@ void direct_bring_up(const struct device_room *r)
 
 void direct_expect_works(const struct device_room *r, int n)
 {
-	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r->d, QUOIT_F32, 3);
 	float got[3];
 
 	cr_assert_eq(direct_run(r->d, quoit_fill(x, 2.0), NULL), 0);

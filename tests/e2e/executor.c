@@ -22,8 +22,8 @@ void house_visit(const struct house *h, struct quoit_session **ret_s, struct quo
 	struct quoit_open_params p = {.socket = h->d.socket, .host_bytes = UINT64_C(32) << 20};
 	struct quoit_ring_params r = {.flags = QUOIT_RING_RAW, .entries = 256};
 
-	cr_assert_eq(quoit_open(ret_s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(ret_q, *ret_s, &r), 0);
+	cr_assert_eq(quoit_open(&p, ret_s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(*ret_s, &r, ret_q), 0);
 }
 
 struct house house_open(uint32_t entries)
@@ -39,11 +39,11 @@ struct house house_open(uint32_t entries)
 	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	p.socket = h.d.socket;
-	cr_assert_eq(quoit_open(&h.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&h.q, h.s, &r), 0);
-	numbers[0] = quoit_op_find(h.s, "sample_axpy");
-	numbers[1] = quoit_op_find(h.s, "sample_smooth");
-	numbers[2] = quoit_op_find(h.s, "sample_sleep");
+	cr_assert_eq(quoit_open(&p, &h.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(h.s, &r, &h.q), 0);
+	numbers[0] = quoit_find_op(h.s, "sample_axpy");
+	numbers[1] = quoit_find_op(h.s, "sample_smooth");
+	numbers[2] = quoit_find_op(h.s, "sample_sleep");
 	for (int i = 0; i < 3; i++)
 		cr_assert_geq(numbers[i], QUOIT_OP_MODULE_FIRST);
 	h.axpy = (uint8_t)numbers[0];
@@ -79,7 +79,7 @@ struct quoit_cqe house_reap(struct quoit_ring *q, struct quoit_error *error)
 	cr_assert_geq(quoit_peek(q, &cqe), 1);
 	copy = *cqe;
 	if (error && cqe->flags & QUOIT_CQE_ERROR)
-		*error = *quoit_error_at(q, 0);
+		*error = *quoit_get_error(q, 0);
 	quoit_release(q, 1);
 	return copy;
 }
@@ -116,7 +116,7 @@ quoit_tensor house_vector(struct quoit_session *s, struct quoit_ring *q, uint32_
 
 	*ret = quoit_alloc(s, n * sizeof **ret);
 	cr_assert_not_null(*ret);
-	t = quoit_create_at(q, &shape, *ret);
+	t = quoit_create_in(q, &shape, *ret);
 	cr_assert_neq(t, QUOIT_NO_TENSOR);
 	return t;
 }

@@ -30,11 +30,11 @@ void files_open_session(struct files_case *f)
 				      .arena_bytes = 16 * MIB,
 				      .pinned_bytes = 32 * MIB};
 
-	cr_assert_eq(quoit_open(&f->s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&f->q, f->s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &f->s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(f->s, NULL, &f->q), 0);
 	f->fd = open(f->d.folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	cr_assert_geq(f->fd, 0);
-	f->file = quoit_file_add(f->s, f->fd);
+	f->file = quoit_add_file(f->s, f->fd);
 	cr_assert_geq(f->file, 0);
 }
 
@@ -93,7 +93,7 @@ quoit_tensor files_create(struct files_case *f, enum files_place place, uint32_t
 	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, words}};
 
 	if (place == ARENA)
-		return quoit_create_at(f->q, &shape, quoit_alloc(f->s, words * 4 + 1));
+		return quoit_create_in(f->q, &shape, quoit_alloc(f->s, words * 4 + 1));
 	return quoit_create(f->q, &shape, place == PINNED ? QUOIT_CREATE_PINNED : 0);
 }
 
@@ -108,7 +108,7 @@ void files_check_read(struct files_case *f, enum files_place place, size_t size,
 		here = words * 4;
 	files_fill(f, want, size);
 	cr_assert_eq(quoit_push(f->q, quoit_fill_int(t, -1)), 0);
-	cr_expect_eq(files_run(f, quoit_file_read(t, f->file, offset)), (int)here,
+	cr_expect_eq(files_run(f, quoit_read_file(t, f->file, offset)), (int)here,
 		     "%zu bytes from %lu into %u words", size, (unsigned long)offset, words);
 	cr_assert_eq(quoit_read(f->q, t, got, words * 4), 0);
 	cr_expect(!here || !memcmp(got, want + offset, here), "other bytes");

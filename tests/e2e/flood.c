@@ -62,13 +62,13 @@ static void make_lengthy(struct source *s)
 {
 	const struct quoit_shape many = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 30}, .stride = {1}};
-	quoit_tensor one = quoit_vector(s->ring, QUOIT_F32, 1);
+	quoit_tensor one = quoit_create_vector(s->ring, QUOIT_F32, 1);
 
 	s->lengthy = true;
 	*quoit_get_sqe(s->ring) = quoit_fill(one, 1);
 	s->x = quoit_view(s->ring, one, &many, 0);
 	for (; s->products < PRODUCTS; s->products++)
-		s->product[s->products] = quoit_vector(s->ring, QUOIT_F32, 1);
+		s->product[s->products] = quoit_create_vector(s->ring, QUOIT_F32, 1);
 }
 
 static int open_source(struct source *s, const struct flood_wish *wish)
@@ -88,9 +88,9 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 
 	if (ring.entries < LEAST_JOBS)
 		ring.entries = LEAST_JOBS;
-	err = quoit_open(&session, &params);
+	err = quoit_open(&params, &session);
 	if (!err)
-		err = quoit_ring_open(&s->ring, session, &ring);
+		err = quoit_open_ring(session, &ring, &s->ring);
 	if (!err && wish->device)
 		err = quoit_use_device(s->ring, wish->device);
 	if (err) {
@@ -101,10 +101,10 @@ static int open_source(struct source *s, const struct flood_wish *wish)
 		make_lengthy(s);
 		return 0;
 	}
-	s->x = wish->tiles ? quoit_matrix(s->ring, QUOIT_F32, rows, rows)
-			   : quoit_vector(s->ring, QUOIT_F32, SMALL);
+	s->x = wish->tiles ? quoit_create_matrix(s->ring, QUOIT_F32, rows, rows)
+			   : quoit_create_vector(s->ring, QUOIT_F32, SMALL);
 	for (; wish->tiles && s->products < products; s->products++)
-		s->product[s->products] = quoit_matrix(s->ring, QUOIT_F32, rows, rows);
+		s->product[s->products] = quoit_create_matrix(s->ring, QUOIT_F32, rows, rows);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ static bool add(struct hog *h, const struct quoit_open_params *p)
 	int err;
 
 	cr_assert_lt(h->count, HOG_SESSIONS);
-	err = quoit_open(&h->s[h->count], p);
+	err = quoit_open(p, &h->s[h->count]);
 	cr_assert(!err || err == -EDQUOT, "%s", quoit_open_text());
 	h->count += !err;
 	return !err;

@@ -19,8 +19,8 @@ void bringer_open(const struct device_room *r, struct quoit_session **ret_s,
 					    .device_bytes = UINT64_C(16) << 20,
 					    .flags = QUOIT_OPEN_KERNELS};
 
-	cr_assert_eq(quoit_open(ret_s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(ret_q, *ret_s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, ret_s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(*ret_s, NULL, ret_q), 0);
 	cr_assert_eq(quoit_use_device(*ret_q, 1), 0);
 }
 
@@ -99,7 +99,7 @@ int own_load(struct quoit_session *s)
 	static char ptx[IMAGE_BYTES];
 	const bool soft = room_is_soft();
 	const size_t size = soft ? strlen("soft") : read_image(ptx);
-	int image = quoit_kernels_load(s, 1, soft ? "soft" : ptx, size);
+	int image = quoit_load_image(s, 1, soft ? "soft" : ptx, size);
 
 	cr_assert_geq(image, 0, "%d: %s", image, quoit_open_text());
 	return image;
@@ -119,7 +119,7 @@ struct quoit_kernel_desc own_stencil_desc(void)
 
 int own_add(struct quoit_session *s, int image, const struct quoit_kernel_desc *d)
 {
-	int kernel = quoit_kernel(s, image, d);
+	int kernel = quoit_register_kernel(s, image, d);
 
 	cr_assert_geq(kernel, 0, "%d: %s", kernel, quoit_open_text());
 	return kernel;
@@ -157,7 +157,7 @@ int own_add_spin(struct quoit_session *s)
 
 struct quoit_sqe own_spin(int kernel, quoit_tensor t, uint64_t ns)
 {
-	return quoit_op_arg(quoit_launch(kernel, t, 0, 0, 0), (uint8_t)kernel, ns, 0);
+	return quoit_with_scalars(quoit_launch(kernel, t, 0, 0, 0), ns, 0);
 }
 
 static float at(const float *in, unsigned i, unsigned j)
@@ -172,8 +172,8 @@ static float at(const float *in, unsigned i, unsigned j)
 /* Expect the same result as the CPU's. */
 void own_expect_stencil(struct quoit_ring *q, int kernel)
 {
-	quoit_tensor in = quoit_matrix(q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor out = quoit_matrix(q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor in = quoit_create_matrix(q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor out = quoit_create_matrix(q, QUOIT_F32, ROWS, COLS);
 	static float from[ROWS * COLS], to[ROWS * COLS];
 
 	for (unsigned i = 0; i < ROWS * COLS; i++)

@@ -77,7 +77,7 @@ Test(daemon_state, where_none_is_the_library_says_how_to_start_one)
 	struct quoit_open_params p = {.socket = "/nowhere/quoitd.sock"};
 	struct quoit_session *s;
 
-	cr_expect_lt(quoit_open(&s, &p), 0);
+	cr_expect_lt(quoit_open(&p, &s), 0);
 	cr_expect(strstr(quoit_open_text(), "/nowhere/quoitd.sock"), "%s", quoit_open_text());
 	cr_expect(strstr(quoit_open_text(), "`quoit run -- PROGRAM`"), "%s", quoit_open_text());
 }

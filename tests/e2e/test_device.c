@@ -26,10 +26,10 @@ Test(device, is_described_to_its_client)
 	quoit_get_info(r.s, &info);
 	cr_expect(info.devices == 2 || !room_is_soft());
 	cr_expect_eq(info.device_bytes, 64u << 20);
-	cr_assert_eq(quoit_device(r.s, 2, &d), 0);
+	cr_assert_eq(quoit_query_device(r.s, 2, &d), 0);
 	cr_expect(d.up && !d.lost && d.units && d.bytes >= info.device_bytes);
-	cr_expect_eq(quoit_device(r.s, 0, &d), -ENODEV);
-	cr_expect_eq(quoit_device(r.s, info.devices + 1, &d), -ENODEV);
+	cr_expect_eq(quoit_query_device(r.s, 0, &d), -ENODEV);
+	cr_expect_eq(quoit_query_device(r.s, info.devices + 1, &d), -ENODEV);
 	room_close(&r);
 }
 
@@ -46,7 +46,7 @@ Test(device, that_is_not_there_has_no_tensors)
 	memcpy(create.dim, shape.dim, sizeof create.dim);
 	cr_assert_eq(quoit_push(r.q, create), 0);
 	cr_assert_eq(quoit_wait_all(r.q, 10000), 0);
-	cr_assert_eq(quoit_failures(r.q, &error), 1);
+	cr_assert_eq(quoit_count_failures(r.q, &error), 1);
 	cr_expect_eq(error.code, -ENODEV);
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
 	room_close(&r);
@@ -64,14 +64,15 @@ Test(device, of_cuda_without_a_driver_is_missed_for_a_reason_and_cores_go_on)
 		cr_skip_test("there is a driver");
 	cr_assert_eq(daemon_start(&r.daemon, options), 0);
 	p.socket = r.daemon.socket;
-	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
-	cr_expect_eq(quoit_device(r.s, 1, &desc), -ENODEV);
+	cr_assert_eq(quoit_open(&p, &r.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.q), 0);
+	cr_expect_eq(quoit_query_device(r.s, 1, &desc), -ENODEV);
 	cr_expect(strstr(quoit_open_text(), "no device 1: ") == quoit_open_text(), "%s",
 		  quoit_open_text());
 	cr_expect_gt(strlen(quoit_open_text()), strlen("no device 1: "));
 	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
-	cr_expect_eq(room_run(r.q, quoit_fill(quoit_vector(r.q, QUOIT_F32, 9), 1.0), NULL), 0);
+	cr_expect_eq(room_run(r.q, quoit_fill(quoit_create_vector(r.q, QUOIT_F32, 9), 1.0), NULL),
+		     0);
 	room_close(&r);
 }
 
@@ -85,11 +86,11 @@ static void compute(struct quoit_ring *q, unsigned where, double *ret)
 	quoit_tensor x, y, z, sum, c;
 
 	cr_assert_eq(quoit_use_device(q, where), 0);
-	x = quoit_matrix(q, QUOIT_F64, N, 5);
-	y = quoit_matrix(q, QUOIT_F64, 1, 5);
-	z = quoit_matrix(q, QUOIT_F64, N, 5);
-	c = quoit_matrix(q, QUOIT_F64, 5, 5);
-	sum = quoit_matrix(q, QUOIT_F64, 1, 5);
+	x = quoit_create_matrix(q, QUOIT_F64, N, 5);
+	y = quoit_create_matrix(q, QUOIT_F64, 1, 5);
+	z = quoit_create_matrix(q, QUOIT_F64, N, 5);
+	c = quoit_create_matrix(q, QUOIT_F64, 5, 5);
+	sum = quoit_create_matrix(q, QUOIT_F64, 1, 5);
 	quoit_push(q, quoit_normal(x, 1, 0));
 	quoit_push(q, quoit_uniform(y, 2, 0));
 	quoit_push(q, quoit_mul(z, x, y)); /* y is broadcast */
@@ -99,7 +100,7 @@ static void compute(struct quoit_ring *q, unsigned where, double *ret)
 	cr_assert_eq(quoit_read(q, z, ret, N * 5 * sizeof *ret), 0);
 	cr_assert_eq(quoit_read(q, c, ret + N * 5, 25 * sizeof *ret), 0);
 	cr_assert_eq(quoit_read(q, sum, ret + N * 5 + 25, 5 * sizeof *ret), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL), 0);
 }
 
 Test(device, computes_what_the_host_does)
@@ -120,12 +121,12 @@ Test(device, computes_what_the_host_does)
 Test(device, runs_a_chain_in_its_order)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_I64, 3), y;
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_I64, 3), y;
 	int64_t got[3];
 
 	quoit_push(r.d, quoit_fill_int(x, 5));
 	for (int i = 0; i < 2000; i++) {
-		y = quoit_vector(r.d, QUOIT_I64, 3);
+		y = quoit_create_vector(r.d, QUOIT_I64, 3);
 		quoit_push(r.d, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
 		quoit_free(r.d, x);
 		x = y;
@@ -143,11 +144,11 @@ Test(device, runs_a_chain_in_its_order)
 Test(device, and_cores_wait_for_each_other)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor here = quoit_vector(r.q, QUOIT_F64, 1000), there;
+	quoit_tensor here = quoit_create_vector(r.q, QUOIT_F64, 1000), there;
 	double got[1000];
 
 	quoit_use_device(r.q, 1);
-	there = quoit_vector(r.q, QUOIT_F64, 1000);
+	there = quoit_create_vector(r.q, QUOIT_F64, 1000);
 	quoit_push(r.q, quoit_fill(here, 1.0));
 	for (int i = 0; i < 100; i++) {
 		quoit_push(r.q, quoit_copy(there, here));
@@ -157,7 +158,7 @@ Test(device, and_cores_wait_for_each_other)
 		quoit_push(r.q, quoit_add_scalar(here, here, 1.0));
 	}
 	cr_assert_eq(quoit_read(r.q, here, got, sizeof got), 0);
-	cr_assert_eq(quoit_failures(r.q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.q, NULL), 0);
 	cr_expect_float_eq(got[0], 3.0, 1e-9);
 	cr_expect_float_eq(got[999], 3.0, 1e-9);
 	room_close(&r);
@@ -211,7 +212,7 @@ ParameterizedTest(struct way *w, device, copies_bytes_there_and_back)
 	cr_assert_eq(quoit_read(r.q, to, got, w->bytes), 0);
 	cr_assert_eq(quoit_wait_all(r.q, 10000), 0); /* reading an empty tensor waits for nothing */
 	cr_expect_eq(memcmp(bytes, got, w->bytes), 0, "%s", w->name);
-	cr_assert_eq(quoit_failures(r.q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.q, NULL), 0);
 	free(bytes);
 	free(got);
 	room_close(&r);
@@ -226,8 +227,8 @@ static void expect_failure(struct quoit_ring *q, struct quoit_sqe sqe, int code,
 
 	cr_assert_eq(quoit_start(q, sqe, &job), 0);
 	cr_expect_eq(quoit_wait_n(q, &job, 1, 1, 10000), 1);
-	cr_expect_eq(quoit_result(q, job), code, "%d, not %d", quoit_result(q, job), code);
-	cr_assert(quoit_job_error(q, job, &error));
+	cr_expect_eq(quoit_get_result(q, job), code, "%d, not %d", quoit_get_result(q, job), code);
+	cr_assert(quoit_get_job_error(q, job, &error));
 	cr_expect_eq(error.field, field, "field %u, not %d", error.field, field);
 	quoit_detach(q, job);
 }
@@ -247,7 +248,7 @@ Test(device, takes_no_tensors_from_elsewhere)
 	expect_failure(r.q, quoit_add(host, one, one), -EXDEV, QUOIT_FIELD_TENSOR0);
 	expect_failure(r.q, quoit_add(one, one, two), -EXDEV, QUOIT_FIELD_TENSOR0);
 	expect_failure(r.q, quoit_copy(host, turned), -ENOTSUP, QUOIT_FIELD_STRIDE);
-	expect_failure(r.q, quoit_file_write(one, 0, 0), -ENOTSUP, QUOIT_FIELD_TENSOR0);
+	expect_failure(r.q, quoit_write_file(one, 0, 0), -ENOTSUP, QUOIT_FIELD_TENSOR0);
 	room_close(&r);
 }
 
@@ -268,8 +269,10 @@ Test(device, says_what_it_found_and_poisons_what_depends_on_it)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
 	int32_t bad = 100;
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 1);
-	quoit_tensor index = quoit_vector(r.d, QUOIT_I32, 1), z = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor index = quoit_create_vector(r.d, QUOIT_I32, 1),
+		     z = quoit_create_vector(r.d, QUOIT_F32, 1);
 	struct quoit_error error;
 	quoit_job gather, after;
 	float got;
@@ -279,12 +282,12 @@ Test(device, says_what_it_found_and_poisons_what_depends_on_it)
 	cr_assert_eq(quoit_start(r.d, quoit_gather(y, x, index, 3), &gather), 0);
 	cr_assert_eq(quoit_start(r.d, quoit_add_scalar(z, y, 1.0), &after), 0);
 	cr_assert_eq(quoit_wait_all(r.d, 10000), 0);
-	cr_expect_eq(quoit_result(r.d, gather), -ERANGE);
-	cr_assert(quoit_job_error(r.d, gather, &error));
+	cr_expect_eq(quoit_get_result(r.d, gather), -ERANGE);
+	cr_assert(quoit_get_job_error(r.d, gather, &error));
 	cr_expect_eq(error.value[0], 100);
 	cr_expect_eq(error.value[1], 10);
-	cr_expect_eq(quoit_result(r.d, after), -QUOIT_EPOISON);
-	cr_assert(quoit_job_error(r.d, after, &error));
+	cr_expect_eq(quoit_get_result(r.d, after), -QUOIT_EPOISON);
+	cr_assert(quoit_get_job_error(r.d, after, &error));
 	cr_expect_eq(error.code, -ERANGE);
 	cr_expect_lt(quoit_read(r.d, z, &got, sizeof got), 0);
 	/* Writing all of it removes the poison. */
@@ -300,37 +303,37 @@ Test(device, says_what_it_found_and_poisons_what_depends_on_it)
 Test(device, runs_what_fits_one_at_a_time_however_deep_the_queue)
 {
 	struct device_room r = room_open("--gpu=soft", 16);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1024, 1024), y;
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F32, 1024, 1024), y;
 	float got[4];
 
 	quoit_push(r.d, quoit_fill(x, 1.0));
 	for (int i = 0; i < 300; i++) { /* 4 MiB each: three fit at a time */
-		y = quoit_matrix(r.d, QUOIT_F32, 1024, 1024);
+		y = quoit_create_matrix(r.d, QUOIT_F32, 1024, 1024);
 		quoit_push(r.d, quoit_add_scalar(y, x, 1.0));
 		quoit_free(r.d, x);
 		x = y;
 	}
-	y = quoit_matrix(r.d, QUOIT_F32, 1, 1);
+	y = quoit_create_matrix(r.d, QUOIT_F32, 1, 1);
 	quoit_push(r.d, quoit_amax(y, x, QUOIT_AXIS_ALL));
 	cr_assert_eq(quoit_read(r.d, y, got, 4), 0);
 	cr_expect_eq(got[0], 301.0f);
-	cr_expect_eq(quoit_failures(r.d, NULL), 0);
+	cr_expect_eq(quoit_count_failures(r.d, NULL), 0);
 	room_close(&r);
 }
 
 Test(device, refuses_the_job_that_needs_more_than_the_lease)
 {
 	struct device_room r = room_open("--gpu=soft", 16);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
-	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
-	quoit_tensor z = quoit_matrix(r.d, QUOIT_F32, 1024, 512);
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
+	quoit_tensor y = quoit_create_matrix(r.d, QUOIT_F32, 1024, 3 * 1024);
+	quoit_tensor z = quoit_create_matrix(r.d, QUOIT_F32, 1024, 512);
 	float got;
 
 	quoit_push(r.d, quoit_fill(x, 1.0));
 	expect_failure(r.d, quoit_fill(y, 2.0), -ENOMEM, QUOIT_FIELD_MEMORY);
 	quoit_push(r.d, quoit_fill(z, 3.0));
 	quoit_free(r.d, y);
-	y = quoit_matrix(r.d, QUOIT_F32, 1, 1);
+	y = quoit_create_matrix(r.d, QUOIT_F32, 1, 1);
 	quoit_push(r.d, quoit_amax(y, z, QUOIT_AXIS_ALL));
 	cr_assert_eq(quoit_read(r.d, y, &got, 4), 0);
 	cr_expect_eq(got, 3.0f);
@@ -345,12 +348,12 @@ Test(device, leaves_sessions_that_need_none_alone_when_its_memory_is_leased)
 	struct quoit_session *other;
 	struct quoit_info info;
 
-	cr_assert_eq(quoit_open(&other, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &other), 0, "%s", quoit_open_text());
 	quoit_get_info(other, &info);
 	cr_expect_eq(info.device_bytes, 0);
 	quoit_close(other, 0);
 	p.device_bytes = 16u << 20;
-	cr_expect_eq(quoit_open(&other, &p), -EDQUOT);
+	cr_expect_eq(quoit_open(&p, &other), -EDQUOT);
 	room_close(&r);
 }
 
@@ -359,9 +362,9 @@ Test(device, leaves_sessions_that_need_none_alone_when_its_memory_is_leased)
 Test(device, ends_waits_for_a_tensor_there)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 300, 300), never;
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F32, 300, 300), never;
 
-	never = quoit_matrix(r.d, QUOIT_F32, 300, 300);
+	never = quoit_create_matrix(r.d, QUOIT_F32, 300, 300);
 	cr_expect_eq(quoit_wait_tensor(r.d, never, 10000), 0);
 	for (int i = 0; i < 10; i++) {
 		quoit_push(r.d, quoit_normal(x, (uint64_t)i, 0));
@@ -380,12 +383,12 @@ Test(device, stamps_jobs_by_its_own_clock)
 	quoit_tensor x;
 	quoit_job job;
 
-	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_open_ring(r.s, &params, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
-	x = quoit_matrix(q, QUOIT_F32, 500, 500);
+	x = quoit_create_matrix(q, QUOIT_F32, 500, 500);
 	cr_assert_eq(quoit_start(q, quoit_normal(x, 1, 0), &job), 0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 10000), 1);
-	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_assert(quoit_get_job_stamps(q, job, &t));
 	cr_expect_gt(t.device_start, 0);
 	cr_expect_lt(t.device_start, t.device_end + t.device_error);
 	cr_expect_leq(t.start, t.device_start + t.device_error);

@@ -53,7 +53,7 @@ static void expect_cost(const struct device_room *r, uint64_t requests, uint64_t
 /* Create a vector there with a number in it: the first request, answered. */
 static quoit_tensor start(struct device_room *r)
 {
-	quoit_tensor x = quoit_vector(r->d, QUOIT_I64, 1);
+	quoit_tensor x = quoit_create_vector(r->d, QUOIT_I64, 1);
 
 	cr_assert_eq(quoit_push(r->d, quoit_fill_int(x, 0)), 0);
 	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
@@ -94,7 +94,7 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 	quoit_tensor x = start(&r), y;
 
 	for (int i = 0; i < JOBS; i++) {
-		y = quoit_vector(r.d, QUOIT_I64, 1);
+		y = quoit_create_vector(r.d, QUOIT_I64, 1);
 		quoit_push(r.d, quoit_add_int(y, x, 1));
 		quoit_free(r.d, x);
 		x = y;
@@ -148,14 +148,14 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 	struct device_room r = direct_open("", NULL);
 	struct quoit_session *other = direct_session(&r, true);
 	struct quoit_ring *q = direct_ring(other, 1);
-	quoit_tensor x[FLOOD], y = quoit_vector(q, QUOIT_F32, 1);
+	quoit_tensor x[FLOOD], y = quoit_create_vector(q, QUOIT_F32, 1);
 	pid_t executor = room_executor(&r, 0);
 	uint64_t before, sent = FLOOD;
 	quoit_job job;
 
 	cr_assert_eq(direct_run(q, quoit_fill(y, 0.0), NULL), 0);
 	for (int i = 0; i < FLOOD; i++) {
-		x[i] = quoit_vector(r.d, QUOIT_F32, 1);
+		x[i] = quoit_create_vector(r.d, QUOIT_F32, 1);
 		quoit_push(r.d, quoit_fill(x[i], 0.0));
 	}
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
@@ -197,7 +197,7 @@ static void expect_cost_of_copy(const char *peers, uint64_t cost)
 	cr_assert_eq(quoit_push(r.q, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_push(r.q, quoit_copy(y, x)), 0);
 	cr_assert_eq(quoit_wait_all(r.q, 20000), 0);
-	cr_expect_eq(quoit_failures(r.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(r.q, NULL), 0);
 	expect_cost(&r, 1 + 1 + cost, 1 + 1 + cost);
 	room_close(&r);
 }

@@ -27,7 +27,7 @@ static struct device_room faulty(const char *faults, const char *option)
 /* It computes again, within the time limit of `room_run`. */
 static void expect_works(struct device_room *r)
 {
-	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 100);
+	quoit_tensor x = quoit_create_vector(r->d, QUOIT_F32, 100);
 	float got[100];
 
 	cr_assert_eq(room_run(r->d, quoit_fill(x, 4.0), NULL), 0);
@@ -40,7 +40,8 @@ static void expect_works(struct device_room *r)
 Test(device_faults, a_killed_executor_loses_the_memory_and_comes_back)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 100), here = quoit_vector(r.q, QUOIT_F32, 9);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 100),
+		     here = quoit_create_vector(r.q, QUOIT_F32, 9);
 	pid_t executor = room_executor(&r, 0);
 	struct quoit_error error;
 	float got[100];
@@ -63,8 +64,8 @@ Test(device_faults, a_killed_executor_loses_the_memory_and_comes_back)
 Test(device_faults, jobs_in_flight_fail_in_their_order_when_it_is_killed)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
-	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor y = quoit_create_matrix(r.d, QUOIT_F32, 1000, 1000);
 	quoit_job job[40];
 	unsigned done = 0;
 
@@ -75,13 +76,13 @@ Test(device_faults, jobs_in_flight_fail_in_their_order_when_it_is_killed)
 	cr_assert_eq(quoit_wait_n(r.d, job, 40, 2, 20000) >= 2, 1);
 	kill(room_executor(&r, 0), SIGKILL);
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
-	while (done < 40 && !quoit_result(r.d, job[done]))
+	while (done < 40 && !quoit_get_result(r.d, job[done]))
 		done++;
 	cr_expect_geq(done, 2);
 	if (done < 40)
-		cr_expect_eq(quoit_result(r.d, job[done]), -QUOIT_EGPUFAULT);
+		cr_expect_eq(quoit_get_result(r.d, job[done]), -QUOIT_EGPUFAULT);
 	for (unsigned i = done; i < 40; i++)
-		cr_expect_lt(quoit_result(r.d, job[i]), 0, "job %u after the first failure", i);
+		cr_expect_lt(quoit_get_result(r.d, job[i]), 0, "job %u after the first failure", i);
 	expect_works(&r);
 	room_close(&r);
 }
@@ -111,7 +112,7 @@ ParameterizedTest(struct fault *f, device_faults, fails_the_job_by_name_and_goes
 	int failed = 0;
 
 	for (int i = 0; i < 6; i++)
-		x[i] = quoit_vector(r.d, QUOIT_F32, 1000);
+		x[i] = quoit_create_vector(r.d, QUOIT_F32, 1000);
 	for (int i = 0; i < 6 && !failed; i++)
 		failed = room_run(r.d, quoit_fill(x[i], 1.0), NULL);
 	cr_expect_eq(failed, f->code, "%s: %d, not %d", f->faults, failed, f->code);
@@ -121,7 +122,8 @@ ParameterizedTest(struct fault *f, device_faults, fails_the_job_by_name_and_goes
 Test(device_faults, a_job_that_never_ends_is_ended_and_the_device_comes_back)
 {
 	struct device_room r = faulty("hang:2", "--gpu-ms=200");
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 10);
 
 	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
 	cr_expect_eq(room_run(r.d, quoit_fill(y, 1.0), NULL), -ETIME);
@@ -132,7 +134,8 @@ Test(device_faults, a_job_that_never_ends_is_ended_and_the_device_comes_back)
 Test(device_faults, a_stopped_executor_is_ended)
 {
 	struct device_room r = faulty("stop:2", "--gpu-ms=200");
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 10);
 
 	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
 	cr_expect_lt(room_run(r.d, quoit_fill(y, 1.0), NULL), 0);
@@ -157,7 +160,7 @@ Test(device_faults, one_that_cannot_be_opened_is_left_out)
 	cr_expect_eq(quoit_use_device(r.q, 1), -ENODEV);
 	expect_text("no device 1: injected by QUOIT_SOFT_FAULTS");
 	p.socket = r.daemon.socket;
-	cr_expect_lt(quoit_open(&s, &p), 0);
+	cr_expect_lt(quoit_open(&p, &s), 0);
 	expect_text("1048576 bytes on a device, but there is none: injected by QUOIT_SOFT_FAULTS");
 	room_close(&r);
 }
@@ -176,15 +179,15 @@ static bool is_counted(const struct device_room *r)
 Test(device_faults, one_that_always_dies_is_lost)
 {
 	struct device_room r = faulty("die:1", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
-	quoit_tensor here = quoit_vector(r.q, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor here = quoit_create_vector(r.q, QUOIT_F32, 10);
 	struct quoit_device_desc d;
 	int res = 0;
 
 	for (int i = 0; i < 20 && res != -ENODEV; i++)
 		res = room_run(r.d, quoit_fill(x, 1.0), NULL);
 	cr_expect_eq(res, -ENODEV);
-	cr_assert_eq(quoit_device(r.s, 1, &d), 0);
+	cr_assert_eq(quoit_query_device(r.s, 1, &d), 0);
 	cr_expect(d.lost);
 	for (int i = 0; i < 1000 && !is_counted(&r); i++)
 		usleep(1000);
@@ -196,8 +199,8 @@ Test(device_faults, one_that_always_dies_is_lost)
 Test(device_faults, a_late_job_ends_alone)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
-	quoit_tensor y = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor y = quoit_create_matrix(r.d, QUOIT_F32, 1000, 1000);
 	pid_t executor = room_executor(&r, 0);
 	quoit_job late;
 
@@ -224,9 +227,9 @@ Test(device_faults, a_job_that_would_take_too_long_is_refused)
 	const struct quoit_shape down = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 100000000, 1000}, .stride = {1}};
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor one = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor one = quoit_create_vector(r.d, QUOIT_F32, 1);
 	quoit_tensor a = quoit_view(r.d, one, &across, 0), b = quoit_view(r.d, one, &down, 0);
-	quoit_tensor c = quoit_matrix(r.d, QUOIT_F32, 1000, 1000);
+	quoit_tensor c = quoit_create_matrix(r.d, QUOIT_F32, 1000, 1000);
 	pid_t executor = room_executor(&r, 0);
 	struct quoit_error error;
 
@@ -246,12 +249,12 @@ Test(device_faults, a_buffer_that_could_not_be_cleared_is_cleared_later)
 	struct device_room r = faulty("clear:1:ENOMEM,clear:2:ENOMEM", NULL);
 	struct quoit_shape part = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
-	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
+	quoit_tensor old = quoit_create_vector(r.d, QUOIT_F32, 1000), fresh, view;
 	float got[1000];
 
 	cr_assert_eq(room_run(r.d, quoit_fill(old, 5.0), NULL), 0);
 	quoit_free(r.d, old);
-	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+	fresh = quoit_create_vector(r.d, QUOIT_F32, 1000);
 	view = quoit_view(r.d, fresh, &part, 0);
 	cr_expect_eq(room_run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
 	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
@@ -287,8 +290,8 @@ ParameterizedTestParameters(device_faults, one_that_ends_by_itself_is_lost_and_s
 ParameterizedTest(struct end *e, device_faults, one_that_ends_by_itself_is_lost_and_says_why)
 {
 	struct device_room r = faulty(e->faults, NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
-	quoit_tensor here = quoit_vector(r.q, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor here = quoit_create_vector(r.q, QUOIT_F32, 10);
 	char words[128];
 
 	snprintf(words, sizeof words, "lost: quoit-exec ended: %s\n", e->why);
@@ -301,7 +304,7 @@ ParameterizedTest(struct end *e, device_faults, one_that_ends_by_itself_is_lost_
 Test(device_faults, one_that_breaks_with_each_job_says_so)
 {
 	struct device_room r = faulty("run:1:EGPUFAULT", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10);
 	int res = 0;
 
 	for (int i = 0; i < 20 && res != -ENODEV; i++)
@@ -315,7 +318,7 @@ Test(device_faults, one_that_breaks_with_each_job_says_so)
 Test(device_faults, what_ended_the_last_process_is_said_of_the_next_one)
 {
 	struct device_room r = faulty("run:2:EGPUFAULT", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10);
 
 	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
 	cr_expect_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), -QUOIT_EGPUFAULT);
@@ -334,12 +337,13 @@ Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
 	struct quoit_ring *q;
 	quoit_job job;
 
-	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_open_ring(r.s, &params, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
-	cr_assert_eq(quoit_start(q, quoit_fill(quoit_vector(q, QUOIT_F32, 10), 1.0), &job), 0);
+	cr_assert_eq(quoit_start(q, quoit_fill(quoit_create_vector(q, QUOIT_F32, 10), 1.0), &job),
+		     0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	cr_expect_eq(quoit_result(q, job), 0);
-	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_expect_eq(quoit_get_result(q, job), 0);
+	cr_assert(quoit_get_job_stamps(q, job, &t));
 	cr_expect_eq(t.device_start, 0);
 	cr_expect_eq(t.device_end, 0);
 	room_close(&r);
@@ -351,16 +355,17 @@ Test(device_faults, where_the_clock_is_never_told_jobs_have_no_times)
  */
 static quoit_tensor come_and_go(const struct device_room *r)
 {
-	quoit_tensor ours = quoit_vector(r->d, QUOIT_F32, 10);
+	quoit_tensor ours = quoit_create_vector(r->d, QUOIT_F32, 10);
 	struct quoit_open_params p = {.socket = r->daemon.socket, .device_bytes = 16 << 20};
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
 	cr_assert_eq(room_run(r->d, quoit_fill(ours, 3.0), NULL), 0);
-	cr_assert_eq(quoit_open(&s, &p), 0);
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
-	cr_assert_eq(room_run(q, quoit_fill(quoit_vector(q, QUOIT_F32, 1 << 20), 1.0), NULL), 0);
+	cr_assert_eq(room_run(q, quoit_fill(quoit_create_vector(q, QUOIT_F32, 1 << 20), 1.0), NULL),
+		     0);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	return ours;
 }

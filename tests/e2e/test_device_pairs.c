@@ -173,7 +173,7 @@ static void expect_shared(enum way way)
 		cr_expect_eq(got, (float)i);
 		quoit_free(r.q, sum);
 	}
-	cr_expect_eq(quoit_failures(r.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(r.q, NULL), 0);
 	room_close(&r);
 }
 
@@ -196,9 +196,9 @@ Test(device_pairs, a_part_of_a_tensor_goes_where_it_lies_in_one_piece)
 	struct quoit_error error;
 
 	quoit_use_device(r.q, 1);
-	one = quoit_matrix(r.q, QUOIT_I32, 4, 5);
+	one = quoit_create_matrix(r.q, QUOIT_I32, 4, 5);
 	quoit_use_device(r.q, 2);
-	two = quoit_matrix(r.q, QUOIT_I32, 4, 5);
+	two = quoit_create_matrix(r.q, QUOIT_I32, 4, 5);
 	for (int i = 0; i < 20; i++)
 		number[i] = i;
 	cr_assert_eq(quoit_write(r.q, one, number, sizeof number), 0);
@@ -261,7 +261,7 @@ static void expect_order(enum way way)
 		quoit_push(r.q, quoit_mul_int(two, two, 3));
 	}
 	cr_assert_eq(quoit_read(r.q, one, got, sizeof got), 0);
-	cr_expect_eq(quoit_failures(r.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(r.q, NULL), 0);
 	cr_expect_eq(got[0], 50);
 	cr_expect_eq(got[PART / 4 - 1], 50);
 	room_close(&r);
@@ -283,10 +283,10 @@ static void expect_one_stamp(enum way way)
 	quoit_job job;
 
 	make_large(&r, &one, &two);
-	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_open_ring(r.s, &params, &q), 0);
 	cr_assert_eq(quoit_start(q, quoit_copy(two, one), &job), 0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_assert(quoit_get_job_stamps(q, job, &t));
 	cr_expect_gt(t.device_start, 0);
 	cr_expect_lt(t.device_start, t.device_end + t.device_error);
 	cr_expect_leq(t.start, t.device_start + t.device_error);
@@ -308,9 +308,9 @@ static void expect_job_of_both(enum way way)
 
 	make_large(&r, &one, &two);
 	for (unsigned device = 1; device <= 2; device++) {
-		cr_assert_eq(quoit_device(r.s, device, &before), 0);
+		cr_assert_eq(quoit_query_device(r.s, device, &before), 0);
 		cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
-		cr_assert_eq(quoit_device(r.s, device, &after), 0);
+		cr_assert_eq(quoit_query_device(r.s, device, &after), 0);
 		cr_expect_eq(after.jobs - before.jobs, 1);
 	}
 	room_close(&r);
@@ -380,8 +380,9 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 	(void)room_executor_of(&r, d->killed, killed);
 	kill(stopped, SIGCONT);
 	cr_assert_eq(quoit_wait_n(r.q, &job, 1, 1, 20000), 1);
-	cr_expect_eq(quoit_result(r.q, job), -QUOIT_EGPUFAULT, "%d", quoit_result(r.q, job));
-	cr_assert(quoit_job_error(r.q, job, &error));
+	cr_expect_eq(quoit_get_result(r.q, job), -QUOIT_EGPUFAULT, "%d",
+		     quoit_get_result(r.q, job));
+	cr_assert(quoit_get_job_error(r.q, job, &error));
 	cr_expect_eq(error.field, QUOIT_FIELD_DEVICE);
 	cr_expect_eq(error.value[0], d->killed);
 	cr_expect_eq(room_run(r.q, quoit_amax(most, two, QUOIT_AXIS_ALL), NULL), -QUOIT_EPOISON);
@@ -423,7 +424,7 @@ Test(device_pairs, what_is_read_is_the_new_process_memory)
 
 	make_large(&r, &one, &two);
 	cr_assert_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
-	cr_assert_eq(quoit_ring_open(&b.q, r.s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &b.q), 0);
 	cr_assert_eq(pthread_create(&b.thread, NULL, bustle, &b), 0);
 	usleep(20000);
 	kill(target, SIGSTOP); /* while it is busy, and does not read its socket */
@@ -525,8 +526,8 @@ static void expect_leaving(enum way way)
 	for (int i = 0; i < 50; i++)
 		quoit_push(r.q, i % 2 ? quoit_copy(one, two) : quoit_copy(two, one));
 	cr_expect_eq(quoit_close(r.s, QUOIT_CLOSE_CANCEL), 0);
-	cr_assert_eq(quoit_open(&r.s, &p), 0);
-	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &r.s), 0);
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.q), 0);
 	make_large(&r, &one, &two);
 	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);
 	expect_equal(&r, one, two);

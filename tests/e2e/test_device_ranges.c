@@ -42,7 +42,7 @@ Test(device_ranges, a_job_is_named_by_its_session_its_ring_and_its_index)
 	close(mkstemp(path));
 	setenv("QUOIT_SOFT_RANGES", path, 1);
 	r = room_open("--gpu=soft:1", 16);
-	x = quoit_vector(r.d, QUOIT_F32, 64);
+	x = quoit_create_vector(r.d, QUOIT_F32, 64);
 	cr_assert_eq(quoit_push(r.d, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
 	quoit_get_info(r.s, &info);

@@ -34,9 +34,9 @@ static struct device_room start(void)
 	room_adapt(options);
 	cr_assert_eq(daemon_start_prepared(&r.daemon, options, log_to_file), 0);
 	p.socket = r.daemon.socket;
-	cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&r.q, r.s, NULL), 0);
-	cr_assert_eq(quoit_ring_open(&r.d, r.s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &r.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.q), 0);
+	cr_assert_eq(quoit_open_ring(r.s, NULL, &r.d), 0);
 	cr_assert_eq(quoit_use_device(r.d, 1), 0);
 	return r;
 }
@@ -60,7 +60,7 @@ static void expect_same_there_and_back(struct device_room *r)
 	const struct quoit_shape all = {.dtype = QUOIT_F32, .dim = {1, 1, 1, PINNED / 4}};
 	quoit_tensor here = quoit_create(r->q, &all, QUOIT_CREATE_PINNED);
 	quoit_tensor there = quoit_create(r->d, &all, 0), wanted = quoit_create(r->q, &all, 0);
-	quoit_tensor norm = quoit_vector(r->q, QUOIT_F32, 1);
+	quoit_tensor norm = quoit_create_vector(r->q, QUOIT_F32, 1);
 	float differ = 1;
 
 	cr_assert_eq(room_run(r->q, quoit_uniform(wanted, 1, 0), NULL), 0);

@@ -26,8 +26,8 @@ static void expect_stamps(struct quoit_ring *q, quoit_tensor x, bool there)
 
 	cr_assert_eq(quoit_start(q, quoit_add_scalar(x, x, 0.0), &job), 0);
 	cr_assert_eq(quoit_wait_n(q, &job, 1, 1, 20000), 1);
-	cr_expect_eq(quoit_result(q, job), 0);
-	cr_assert(quoit_job_stamps(q, job, &t));
+	cr_expect_eq(quoit_get_result(q, job), 0);
+	cr_assert(quoit_get_job_stamps(q, job, &t));
 	if (there)
 		cr_expect(t.device_start && t.device_start <= t.device_end);
 	quoit_detach(q, job);
@@ -43,11 +43,11 @@ static void compute(struct quoit_ring *q, bool there, double ret[CHAINS + 1][N])
 
 	cr_assert_eq(quoit_use_device(q, there), 0);
 	pinned = quoit_create(q, &whole, QUOIT_CREATE_PINNED);
-	sum = quoit_vector(q, QUOIT_F64, N);
+	sum = quoit_create_vector(q, QUOIT_F64, N);
 	view = quoit_view(q, sum, &part, 0);
 	quoit_push(q, quoit_fill(view, 0.5)); /* quoit-exec clears the rest */
 	for (unsigned i = 0; i < CHAINS; i++) {
-		x[i] = quoit_vector(q, QUOIT_F64, N);
+		x[i] = quoit_create_vector(q, QUOIT_F64, N);
 		cr_assert_eq(quoit_write(q, x[i], data, sizeof data), 0);
 		for (unsigned k = 0; k < 20; k++)
 			quoit_push(q, quoit_mul_scalar(x[i], x[i], 0.75 + i));
@@ -60,7 +60,7 @@ static void compute(struct quoit_ring *q, bool there, double ret[CHAINS + 1][N])
 	for (unsigned i = 0; i < CHAINS; i++)
 		cr_assert_eq(quoit_read(q, x[i], ret[i], sizeof ret[i]), 0);
 	cr_assert_eq(quoit_read(q, sum, ret[CHAINS], sizeof ret[CHAINS]), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL), 0);
 }
 
 struct list {
@@ -95,7 +95,7 @@ ParameterizedTest(struct list *list, device_retries, change_nothing)
 		data[i] = 1.0 + i / 1000.0;
 	setenv("QUOIT_SOFT_FAULTS", list->faults, 1);
 	r = room_open_with(options, 64);
-	cr_assert_eq(quoit_ring_open(&q, r.s, &params), 0);
+	cr_assert_eq(quoit_open_ring(r.s, &params, &q), 0);
 	compute(q, false, result[0]);
 	compute(q, true, result[1]);
 	for (unsigned i = 0; i <= CHAINS; i++)
@@ -118,7 +118,7 @@ Test(device_retries, a_mark_that_fails_once_fails_its_job_alone)
 
 	setenv("QUOIT_SOFT_FAULTS", "signal:2:EIO,copy:1:EIO", 1);
 	r = room_open_with(options, 64);
-	x = quoit_vector(r.d, QUOIT_F32, 10);
+	x = quoit_create_vector(r.d, QUOIT_F32, 10);
 	for (int i = 1; i <= 3; i++) {
 		cr_assert_eq(quoit_start(r.d, quoit_fill(x, i), &job), 0);
 		cr_expect_eq(quoit_wait(r.d, job, 20000), i == 2 ? -EIO : 0);

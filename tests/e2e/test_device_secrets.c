@@ -25,7 +25,7 @@ static void leave_secrets(struct quoit_ring *q, uint32_t elements)
 	quoit_tensor x[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		x[i] = quoit_vector(q, QUOIT_F32, elements);
+		x[i] = quoit_create_vector(q, QUOIT_F32, elements);
 		quoit_push(q, quoit_fill(x[i], (double)SECRET));
 	}
 	cr_assert_eq(quoit_wait_all(q, 20000), 0);
@@ -42,7 +42,7 @@ static float *arena(struct device_room *r, quoit_tensor *ret)
 	cr_assert_not_null(memory);
 	for (unsigned i = 0; i < N; i++)
 		memory[i] = 1.0f;
-	*ret = quoit_create_at(r->d, &shape, memory);
+	*ret = quoit_create_in(r->d, &shape, memory);
 	return memory;
 }
 
@@ -58,7 +58,7 @@ static unsigned count_secrets(const float *memory)
 /* Put jobs behind a long one, so that all are sent before any of them has failed. */
 static struct quoit_sqe later(struct device_room *r, struct quoit_sqe sqe)
 {
-	quoit_push(r->d, quoit_normal(quoit_vector(r->d, QUOIT_F32, MUCH), 1, 0));
+	quoit_push(r->d, quoit_normal(quoit_create_vector(r->d, QUOIT_F32, MUCH), 1, 0));
 	return quoit_with_link(sqe, 1);
 }
 
@@ -78,13 +78,13 @@ Test(device_secrets, are_not_read_behind_a_job_that_wrote_nothing)
 	quoit_job job;
 
 	leave_secrets(r.d, N);
-	out = quoit_vector(r.d, QUOIT_F32, N);
-	copy = quoit_vector(r.d, QUOIT_F32, N);
+	out = quoit_create_vector(r.d, QUOIT_F32, N);
+	copy = quoit_create_vector(r.d, QUOIT_F32, N);
 	cr_assert_eq(quoit_start(r.d, later(&r, write_nothing(&r, out)), &job), 0);
 	quoit_push(r.d, quoit_add_scalar(copy, out, 0.0));
 	quoit_push(r.d, quoit_copy(seen, copy));
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
-	cr_expect_eq(quoit_result(r.d, job), -EINVAL);
+	cr_expect_eq(quoit_get_result(r.d, job), -EINVAL);
 	cr_expect_eq(count_secrets(memory), 0);
 	room_close(&r);
 }
@@ -98,11 +98,11 @@ Test(device_secrets, of_others_are_not_in_a_slab)
 	quoit_job job;
 
 	leave_secrets(direct_ring(other, 1), MUCH);
-	out = quoit_vector(r.d, QUOIT_F32, N);
+	out = quoit_create_vector(r.d, QUOIT_F32, N);
 	cr_assert_eq(quoit_start(r.d, later(&r, write_nothing(&r, out)), &job), 0);
 	quoit_push(r.d, quoit_copy(seen, out));
 	cr_assert_eq(quoit_wait_all(r.d, 20000), 0);
-	cr_expect_eq(quoit_result(r.d, job), -EINVAL);
+	cr_expect_eq(quoit_get_result(r.d, job), -EINVAL);
 	cr_expect_eq(count_secrets(memory), 0);
 	quoit_close(other, 0);
 	room_close(&r);
@@ -150,8 +150,8 @@ ParameterizedTest(struct fault *f, device_secrets, are_not_read_behind_a_failure
 		memory[i] = arena(&r, &seen[i]);
 	for (unsigned round = 0; round < 3; round++) {
 		leave_secrets(r.d, N);
-		whole = quoit_vector(r.d, QUOIT_F32, N);
-		half = quoit_vector(r.d, QUOIT_F32, N);
+		whole = quoit_create_vector(r.d, QUOIT_F32, N);
+		half = quoit_create_vector(r.d, QUOIT_F32, N);
 		view = quoit_view(r.d, half, &part, 0);
 		quoit_push(r.d, later(&r, quoit_fill(whole, 2.0)));
 		quoit_push(r.d, quoit_add_scalar(view, view, 1.0));

@@ -44,7 +44,7 @@ Test(direct, is_not_to_be_had_without_a_device_or_memory_there)
 			p.device_bytes = UINT64_C(64) << 20;
 		cr_assert_eq(daemon_start(&r.daemon, options[i]), 0);
 		p.socket = r.daemon.socket;
-		cr_assert_eq(quoit_open(&r.s, &p), 0, "%s", quoit_open_text());
+		cr_assert_eq(quoit_open(&p, &r.s), 0, "%s", quoit_open_text());
 		quoit_get_info(r.s, &info);
 		cr_expect(!info.direct, "row %zu", i);
 		room_close(&r);
@@ -111,12 +111,12 @@ static uint64_t compute(struct quoit_ring *q, struct results *ret)
 {
 	const struct quoit_shape columns = {
 		.dtype = QUOIT_F64, .dim = {1, 1, ROWS, COLS}, .stride = {1, 1, 1, ROWS}};
-	quoit_tensor x = quoit_matrix(q, QUOIT_F64, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(q, QUOIT_F64, ROWS, COLS);
-	quoit_tensor row = quoit_matrix(q, QUOIT_F64, 1, COLS), z[RESULTS], turned;
+	quoit_tensor x = quoit_create_matrix(q, QUOIT_F64, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(q, QUOIT_F64, ROWS, COLS);
+	quoit_tensor row = quoit_create_matrix(q, QUOIT_F64, 1, COLS), z[RESULTS], turned;
 
 	for (unsigned i = 0; i < RESULTS; i++)
-		z[i] = quoit_matrix(q, type_of(i), rows_of(i), columns_of(i));
+		z[i] = quoit_create_matrix(q, type_of(i), rows_of(i), columns_of(i));
 	turned = quoit_view(q, z[TURNED], &columns, 0);
 	cr_assert_eq(direct_run(q, quoit_normal(x, 1, 0), NULL), 0);
 	cr_assert_eq(direct_run(q, quoit_normal(y, 2, 0), NULL), 0);
@@ -257,8 +257,8 @@ struct typed {
 /* Integers get whole numbers from about -1000 to 1000; other types get normal numbers. */
 static quoit_tensor make_numbers(struct quoit_ring *q, enum quoit_dtype dtype, uint64_t seed)
 {
-	quoit_tensor from = quoit_matrix(q, QUOIT_F64, SIDE, SIDE);
-	quoit_tensor x = quoit_matrix(q, dtype, SIDE, SIDE);
+	quoit_tensor from = quoit_create_matrix(q, QUOIT_F64, SIDE, SIDE);
+	quoit_tensor x = quoit_create_matrix(q, dtype, SIDE, SIDE);
 
 	cr_assert_eq(direct_run(q, quoit_normal(from, seed, 0), NULL), 0);
 	if (dtype == QUOIT_I32 || dtype == QUOIT_I64)
@@ -309,7 +309,8 @@ static void compute_typed(struct quoit_ring *q, enum quoit_dtype dtype, struct t
 	const size_t jobs = is_float(dtype) ? TYPED_RESULTS : TYPED_PRODUCT;
 
 	for (unsigned i = 0; i < TYPED_RESULTS; i++)
-		z[i] = quoit_matrix(q, typed_dtype(i, dtype), typed_rows(i), typed_columns(i));
+		z[i] = quoit_create_matrix(q, typed_dtype(i, dtype), typed_rows(i),
+					   typed_columns(i));
 
 	const struct quoit_sqe job[TYPED_RESULTS] = {
 		[TYPED_ADD] = quoit_add(z[TYPED_ADD], x, y),
@@ -400,12 +401,12 @@ Test(direct, computes_the_same_bits_of_every_type_and_of_the_largest_small_tenso
 /* y = -x or x + i, 3000 times, from 5; and the result. */
 static int64_t run_chain(struct quoit_ring *q, int64_t got[3])
 {
-	quoit_tensor x = quoit_vector(q, QUOIT_I64, 3), y;
+	quoit_tensor x = quoit_create_vector(q, QUOIT_I64, 3), y;
 	int64_t v = 5;
 
 	quoit_push(q, quoit_fill_int(x, 5));
 	for (int i = 0; i < 3000; i++) {
-		y = quoit_vector(q, QUOIT_I64, 3);
+		y = quoit_create_vector(q, QUOIT_I64, 3);
 		quoit_push(q, i % 3 ? quoit_add_int(y, x, i) : quoit_mul_int(y, x, -1));
 		quoit_free(q, x);
 		x = y;
@@ -441,9 +442,9 @@ Test(direct, runs_a_chain_in_its_order)
 Test(direct, streams_and_cores_wait_for_each_other)
 {
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor small = quoit_vector(r.d, QUOIT_F64, 4);
-	quoit_tensor large = quoit_matrix(r.d, QUOIT_F64, 2000, 4);
-	quoit_tensor back = quoit_vector(r.d, QUOIT_F64, 4), here;
+	quoit_tensor small = quoit_create_vector(r.d, QUOIT_F64, 4);
+	quoit_tensor large = quoit_create_matrix(r.d, QUOIT_F64, 2000, 4);
+	quoit_tensor back = quoit_create_vector(r.d, QUOIT_F64, 4), here;
 	struct quoit_shape four = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 4}};
 	double got[4], v = 1;
 
@@ -463,7 +464,7 @@ Test(direct, streams_and_cores_wait_for_each_other)
 		v = ((v * 0.5 + 1) + 1) * 0.25 + 0.5;
 	}
 	cr_assert_eq(quoit_read(r.d, small, got, sizeof got), 0);
-	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.d, NULL), 0);
 	cr_expect(got[0] == v && got[3] == v, "%.17g, not %.17g", got[0], v);
 	room_close(&r);
 }
@@ -484,20 +485,20 @@ Test(direct, reads_zeros_from_what_was_never_written)
 Test(direct, gives_way_to_whoever_needs_memory)
 {
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F64, 2), large[24];
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F64, 2), large[24];
 	double got[2];
 
 	direct_bring_up(&r);
 	quoit_push(r.d, quoit_fill(x, 0.0));
 	for (uint32_t i = 0; i < 24; i++) {
-		large[i] = quoit_vector(r.d, QUOIT_F32, 10000u * (i + 1));
+		large[i] = quoit_create_vector(r.d, QUOIT_F32, 10000u * (i + 1));
 		for (int k = 0; k < 10; k++)
 			quoit_push(r.d, quoit_add_scalar(x, x, 1.0));
 		quoit_push(r.d, quoit_fill(large[i], 1.0));
 	}
 	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0);
 	cr_assert_eq(quoit_wait_all(r.d, DIRECT_PATIENCE_MS), 0);
-	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.d, NULL), 0);
 	cr_expect(got[0] == 240.0 && got[1] == 240.0, "%f", got[0]);
 	direct_bring_up(&r);
 	room_close(&r);
@@ -523,7 +524,7 @@ Test(direct, gives_way_to_whoever_copies_to_pinned_memory_for_the_first_time)
 {
 	const struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 100, 100}};
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor here, there = quoit_matrix(r.d, QUOIT_F32, 100, 100);
+	quoit_tensor here, there = quoit_create_matrix(r.d, QUOIT_F32, 100, 100);
 
 	cr_assert_eq(quoit_use_device(r.d, 0), 0);
 	here = quoit_create(r.d, &shape, QUOIT_CREATE_PINNED);
@@ -537,8 +538,8 @@ Test(direct, gives_way_to_whoever_copies_to_pinned_memory_for_the_first_time)
 Test(direct, gives_way_to_a_large_product)
 {
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor a = quoit_matrix(r.d, QUOIT_F32, 100, 100);
-	quoit_tensor c = quoit_matrix(r.d, QUOIT_F32, 100, 100);
+	quoit_tensor a = quoit_create_matrix(r.d, QUOIT_F32, 100, 100);
+	quoit_tensor c = quoit_create_matrix(r.d, QUOIT_F32, 100, 100);
 
 	cr_assert_eq(room_run(r.d, quoit_fill(a, 1.0), NULL), 0);
 	cr_assert_eq(room_run(r.d, quoit_fill(c, 1.0), NULL), 0);
@@ -550,10 +551,10 @@ Test(direct, gives_way_to_a_large_product)
 Test(direct, streams_run_what_they_never_ran_beside_it)
 {
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor x = quoit_matrix(r.d, QUOIT_F64, 100, 100);
-	quoit_tensor y = quoit_matrix(r.d, QUOIT_F64, 100, 100);
-	quoit_tensor mask = quoit_matrix(r.d, QUOIT_I32, 100, 100);
-	quoit_tensor rows = quoit_matrix(r.d, QUOIT_F64, 100, 1);
+	quoit_tensor x = quoit_create_matrix(r.d, QUOIT_F64, 100, 100);
+	quoit_tensor y = quoit_create_matrix(r.d, QUOIT_F64, 100, 100);
+	quoit_tensor mask = quoit_create_matrix(r.d, QUOIT_I32, 100, 100);
+	quoit_tensor rows = quoit_create_matrix(r.d, QUOIT_F64, 100, 1);
 
 	cr_assert_eq(room_run(r.d, quoit_fill(x, 1.0), NULL), 0);
 	cr_assert_eq(room_run(r.d, quoit_fill(y, 1.0), NULL), 0);
@@ -576,7 +577,7 @@ Test(direct, has_more_small_tensors_than_places)
 
 	direct_bring_up(&r);
 	for (unsigned i = 0; i < 1500; i++) {
-		x[i] = quoit_vector(r.d, QUOIT_F32, 8);
+		x[i] = quoit_create_vector(r.d, QUOIT_F32, 8);
 		cr_assert_eq(quoit_push(r.d, quoit_fill(x[i], i)), 0);
 		if (i)
 			quoit_push(r.d, quoit_add(x[i], x[i], x[i - 1]));
@@ -585,15 +586,17 @@ Test(direct, has_more_small_tensors_than_places)
 		cr_assert_eq(quoit_read(r.d, x[i], got, sizeof got), 0);
 		cr_expect_eq(got[7], (float)(i * (i + 1) / 2), "tensor %u: %f", i, (double)got[7]);
 	}
-	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.d, NULL), 0);
 	room_close(&r);
 }
 
 Test(direct, says_what_poisoned_its_inputs)
 {
 	struct device_room r = direct_open("", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10), y = quoit_vector(r.d, QUOIT_F32, 1);
-	quoit_tensor index = quoit_vector(r.d, QUOIT_I32, 1), z = quoit_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor index = quoit_create_vector(r.d, QUOIT_I32, 1),
+		     z = quoit_create_vector(r.d, QUOIT_F32, 1);
 	struct quoit_error error;
 	int32_t bad = 100;
 
@@ -607,9 +610,9 @@ Test(direct, says_what_poisoned_its_inputs)
 		cr_assert_eq(quoit_start(r.d, quoit_gather(y, x, index, 3), &gather), 0);
 		cr_assert_eq(quoit_start(r.d, quoit_add(z, z, y), &after), 0);
 		cr_assert_eq(quoit_wait_all(r.d, DIRECT_PATIENCE_MS), 0);
-		cr_expect_eq(quoit_result(r.d, gather), -ERANGE);
-		cr_expect_eq(quoit_result(r.d, after), -QUOIT_EPOISON);
-		cr_assert(quoit_job_error(r.d, after, &error));
+		cr_expect_eq(quoit_get_result(r.d, gather), -ERANGE);
+		cr_expect_eq(quoit_get_result(r.d, after), -QUOIT_EPOISON);
+		cr_assert(quoit_get_job_error(r.d, after, &error));
 		cr_expect_eq(error.code, -ERANGE);
 		quoit_detach(r.d, gather);
 		quoit_detach(r.d, after);

@@ -41,7 +41,7 @@ Test(direct_faults, goes_through_streams_when_no_consumer_starts)
 static void expect_streams_behind_a_consumer(const char *faults)
 {
 	struct device_room r = direct_open(faults, NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3);
 	float got[3];
 
 	cr_assert_eq(direct_run(r.d, quoit_fill(x, 1.0), NULL), 0);
@@ -55,7 +55,7 @@ static void expect_streams_behind_a_consumer(const char *faults)
 	}
 	cr_expect_eq(direct_device(&r).jobs_direct, 0);
 	cr_expect_eq(direct_device(&r).jobs_streamed, 1 + 4 * 31);
-	cr_assert_eq(quoit_failures(r.d, NULL), 0);
+	cr_assert_eq(quoit_count_failures(r.d, NULL), 0);
 	room_close(&r);
 }
 
@@ -82,7 +82,7 @@ Test(direct_faults, waits_for_a_consumer_that_leaves_late)
 
 	direct_bring_up(&r);
 	for (uint32_t i = 0; i < 3; i++) {
-		large = quoit_vector(r.d, QUOIT_F32, 100000u * (i + 1));
+		large = quoit_create_vector(r.d, QUOIT_F32, 100000u * (i + 1));
 		cr_assert_eq(direct_run(r.d, quoit_fill(large, 1.0), NULL), 0);
 		direct_expect_works(&r, 10);
 	}
@@ -98,12 +98,12 @@ Test(direct_faults, a_place_that_could_not_be_cleared_is_not_read)
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}, .stride = {1, 1, 1, 1}};
 	/* the first clear is that of the slab */
 	struct device_room r = direct_open("clear:2:ENOMEM", NULL);
-	quoit_tensor old = quoit_vector(r.d, QUOIT_F32, 1000), fresh, view;
+	quoit_tensor old = quoit_create_vector(r.d, QUOIT_F32, 1000), fresh, view;
 	float got[1000];
 
 	cr_assert_eq(direct_run(r.d, quoit_fill(old, 5.0), NULL), 0);
 	quoit_free(r.d, old);
-	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
+	fresh = quoit_create_vector(r.d, QUOIT_F32, 1000);
 	view = quoit_view(r.d, fresh, &part, 0);
 	cr_expect_eq(direct_run(r.d, quoit_fill(view, 1.0), NULL), -ENOMEM);
 	cr_expect_eq(quoit_read(r.d, fresh, got, sizeof got), -QUOIT_EPOISON);
@@ -126,14 +126,14 @@ Test(direct_faults, a_place_whose_first_job_never_ran_is_zero)
 	quoit_job job;
 
 	for (unsigned i = 0; i < 2; i++) {
-		old[i] = quoit_vector(r.d, QUOIT_F32, 1000);
+		old[i] = quoit_create_vector(r.d, QUOIT_F32, 1000);
 		cr_assert_eq(direct_run(r.d, quoit_fill(old[i], 5.0), NULL), 0);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		quoit_free(r.d, old[i]);
-	fresh = quoit_vector(r.d, QUOIT_F32, 1000);
-	sum = quoit_vector(r.d, QUOIT_F32, 1000);
-	much = quoit_vector(r.q, QUOIT_F32, 1u << 20);
+	fresh = quoit_create_vector(r.d, QUOIT_F32, 1000);
+	sum = quoit_create_vector(r.d, QUOIT_F32, 1000);
+	much = quoit_create_vector(r.q, QUOIT_F32, 1u << 20);
 	cr_assert_eq(quoit_wait_all(r.q, DIRECT_PATIENCE_MS), 0);
 	quoit_push(r.d, quoit_normal(much, 1, 0)); /* runs on cores; jobs behind it are not sent */
 	cr_assert_eq(quoit_start(r.d,
@@ -168,7 +168,8 @@ static bool is_lost(int res)
 Test(direct_faults, jobs_of_a_frozen_consumer_fail_by_name_and_others_go_on)
 {
 	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), y = quoit_vector(r.d, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 3);
 	quoit_job job[3];
 	float got[3];
 
@@ -191,12 +192,12 @@ Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
 	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
 	struct quoit_session *other = direct_session(&r, false);
 	struct quoit_ring *q = direct_ring(other, 1);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), large;
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3), large;
 	const time_t begin = time(NULL);
 	quoit_job job[3];
 	bool over = false;
 
-	large = quoit_vector(q, QUOIT_F32, 1u << 18);
+	large = quoit_create_vector(q, QUOIT_F32, 1u << 18);
 	/* Before the consumer comes, since new memory would have to wait for it. */
 	cr_assert_eq(direct_run(q, quoit_fill(large, 1.0), NULL), 0);
 	start_frozen(&r, x, job);
@@ -215,7 +216,7 @@ Test(direct_faults, a_frozen_consumer_is_seen_beside_busy_streams)
 Test(direct_faults, a_late_job_has_its_answer_at_once)
 {
 	struct device_room r = direct_open("freeze:1-", "--gpu-ms=1500");
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3);
 	quoit_job job[3], late;
 
 	start_frozen(&r, x, job);
@@ -230,7 +231,8 @@ Test(direct_faults, a_late_job_has_its_answer_at_once)
 Test(direct_faults, jobs_of_a_killed_executor_fail_by_name)
 {
 	struct device_room r = direct_open("freeze:1-", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), here = quoit_vector(r.q, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3),
+		     here = quoit_create_vector(r.q, QUOIT_F32, 3);
 	pid_t executor = room_executor(&r, 0);
 	struct quoit_error error = {0};
 	quoit_job job[3];
@@ -254,7 +256,8 @@ Test(direct_faults, jobs_of_a_killed_executor_fail_by_name)
 Test(direct_faults, an_executor_that_lies_is_ended)
 {
 	struct device_room r = direct_open("lie:1-", NULL);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 3), here = quoit_vector(r.q, QUOIT_F32, 3);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 3),
+		     here = quoit_create_vector(r.q, QUOIT_F32, 3);
 	pid_t executor = room_executor(&r, 0);
 	int res = 0;
 

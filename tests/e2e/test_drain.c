@@ -33,7 +33,7 @@ static void start(const char *drain, const char *option)
 	h = (struct house){0};
 	cr_assert_eq(daemon_start_prepared(&h.d, options, prepare), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_op_find(h.s, "sample_sleep");
+	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
 }
 
 static void submit_naps(unsigned count, int64_t milliseconds)
@@ -161,7 +161,7 @@ Test(drain, asking_once_more_ends_it_at_once)
 	cr_assert_eq(daemon_log_count(&h.d, "Terminated: ending", 1), 1);
 	for (int i = 0; i < PATIENCE && access(h.d.socket, F_OK) == 0; i++)
 		usleep(10000);
-	cr_expect_lt(quoit_open(&other, &p), 0, "nobody is taken any more");
+	cr_expect_lt(quoit_open(&p, &other), 0, "nobody is taken any more");
 	cr_expect_eq(waitpid(h.d.pid, NULL, WNOHANG), 0);
 	ask_to_end();
 	reap(MOST_JOBS, &done, &cancelled);
@@ -200,7 +200,7 @@ Test(drain, tiles_are_cancelled_like_all_others)
 	unsigned done, cancelled;
 
 	start("--drain-ms=100", NULL);
-	t = quoit_vector(h.q, QUOIT_F32, 4u << 20);
+	t = quoit_create_vector(h.q, QUOIT_F32, 4u << 20);
 	for (unsigned i = 0; i < MOST_JOBS; i++)
 		house_submit(h.q, quoit_normal(t, i, 0), i);
 	wait_until_fetched(MOST_JOBS);

@@ -26,7 +26,7 @@ Test(executor, runs_operations_of_a_module_on_client_and_daemon_memory)
 	float *x, *out;
 	quoit_tensor tx = house_vector(h.s, h.q, 1000, &x),
 		     tout = house_vector(h.s, h.q, 1000, &out);
-	quoit_tensor y = quoit_vector(h.q, QUOIT_F32, 1000);
+	quoit_tensor y = quoit_create_vector(h.q, QUOIT_F32, 1000);
 
 	for (int i = 0; i < 1000; i++)
 		x[i] = (float)i * 0.25f;
@@ -74,11 +74,11 @@ Test(executor, reads_zeros_from_what_was_never_written)
 	float *x, *out;
 	quoit_tensor tx = house_vector(h.s, h.q, 100000, &x),
 		     tout = house_vector(h.s, h.q, 100000, &out);
-	quoit_tensor old = quoit_vector(h.q, QUOIT_F32, 100000), fresh;
+	quoit_tensor old = quoit_create_vector(h.q, QUOIT_F32, 100000), fresh;
 
 	cr_assert_eq(house_run(h.q, quoit_fill(old, 5.0)), 0);
 	quoit_free(h.q, old);
-	fresh = quoit_vector(h.q, QUOIT_F32, 100000);
+	fresh = quoit_create_vector(h.q, QUOIT_F32, 100000);
 	cr_assert_eq(house_run(h.q, house_axpy(&h, tout, 1.0, tx, fresh)), 0);
 	for (int i = 0; i < 100000; i++)
 		cr_assert_float_eq(out[i], 0.0f, 0.0f, "element %d", i);
@@ -108,9 +108,9 @@ Test(executor, shows_its_operations_to_clients)
 
 	quoit_get_info(h.s, &info);
 	cr_assert(info.ops[h.axpy / 64] >> h.axpy % 64 & 1);
-	cr_assert_eq(quoit_op_find(h.s, "gemm"), QUOIT_OP_GEMM);
-	cr_assert_eq(quoit_op_find(h.s, "sample_nothing"), -ENOENT);
-	cr_assert_eq(quoit_op_find(h.s, ""), -ENOENT);
+	cr_assert_eq(quoit_find_op(h.s, "gemm"), QUOIT_OP_GEMM);
+	cr_assert_eq(quoit_find_op(h.s, "sample_nothing"), -ENOENT);
+	cr_assert_eq(quoit_find_op(h.s, ""), -ENOENT);
 	house_close(&h);
 }
 
@@ -143,7 +143,7 @@ ParameterizedTest(struct refusal *refusal, executor, a_module_that_does_not_star
 		setenv("QUOIT_SAMPLE_INIT", refusal->init, 1);
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	cr_assert_eq(quoit_op_find(h.s, "sample_axpy"), -ENOENT);
+	cr_assert_eq(quoit_find_op(h.s, "sample_axpy"), -ENOENT);
 	cr_assert(house_says(&h, "left out"));
 	cr_assert_eq(house_run(h.q, quoit_nop(0)), 0);
 	house_close(&h);
@@ -226,11 +226,11 @@ static void visit(const struct house *h, struct visitor *v)
 	struct quoit_open_params p = {.socket = h->d.socket, .host_bytes = UINT64_C(1) << 20};
 	struct quoit_ring_params r = {.flags = QUOIT_RING_RAW, .entries = 4 * AHEAD};
 
-	cr_assert_eq(quoit_open(&v->s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&v->q, v->s, &r), 0);
-	v->x = quoit_vector(v->q, QUOIT_F32, 16);
+	cr_assert_eq(quoit_open(&p, &v->s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(v->s, &r, &v->q), 0);
+	v->x = quoit_create_vector(v->q, QUOIT_F32, 16);
 	for (unsigned i = 0; i < AHEAD; i++) {
-		v->y[i] = quoit_vector(v->q, QUOIT_F32, 16);
+		v->y[i] = quoit_create_vector(v->q, QUOIT_F32, 16);
 		put_one(h, v);
 	}
 }

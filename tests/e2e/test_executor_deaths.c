@@ -249,7 +249,7 @@ Test(executor_deaths, is_lost_after_five_deaths_without_a_job_done_and_its_jobs_
 {
 	struct house h = house_open(64);
 	struct quoit_error error = {0};
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 1);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 1);
 
 	for (int i = 0; i < 5; i++)
 		cr_assert_eq(house_run(h.q, house_nap(&h, 0, 0, SLEEP_CRASH)), -QUOIT_EEXEC);
@@ -314,7 +314,7 @@ Test(executor_deaths, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
 	snprintf(option, sizeof option, "--module=%s/modules/sample.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_op_find(h.s, "sample_sleep");
+	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
 	house_visit(&h, &s, &q);
 	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
 	usleep(20000);

@@ -75,7 +75,7 @@ static void remove_folder(void)
 
 static int fill(struct device_room *r)
 {
-	quoit_tensor x = quoit_vector(r->d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r->d, QUOIT_F32, 10);
 	int res = room_run(r->d, quoit_fill(x, 1.0), NULL);
 
 	quoit_free(r->d, x);
@@ -94,8 +94,8 @@ static int fill_when_settled(struct device_room *r)
 
 static void expect_lost(struct device_room *r, const char *why)
 {
-	quoit_tensor here = quoit_vector(r->q, QUOIT_F32, 10);
-	quoit_tensor there = quoit_vector(r->d, QUOIT_F32, 10);
+	quoit_tensor here = quoit_create_vector(r->q, QUOIT_F32, 10);
+	quoit_tensor there = quoit_create_vector(r->d, QUOIT_F32, 10);
 	struct quoit_device_desc d;
 	struct quoit_error error;
 	char words[160];
@@ -107,7 +107,7 @@ static void expect_lost(struct device_room *r, const char *why)
 	cr_expect_eq(error.value[1], 1, "device %llu", (unsigned long long)error.value[1]);
 	snprintf(words, sizeof words, "lost: %s", why);
 	cr_expect(room_topology_says(r, words), "no \"%s\"", words);
-	cr_assert_eq(quoit_device(r->s, 1, &d), 0);
+	cr_assert_eq(quoit_query_device(r->s, 1, &d), 0);
 	cr_expect(d.lost);
 	cr_expect(strstr(quoit_open_text(), why), "\"%s\", not \"%s\"", quoit_open_text(), why);
 	cr_expect_eq(room_run(r->q, quoit_fill(here, 1.0), NULL), 0, "cores go on");

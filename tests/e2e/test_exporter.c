@@ -218,8 +218,8 @@ static void open_session(struct client *c)
 
 	cr_assert_eq(daemon_start(&c->d, NULL), 0);
 	p.socket = c->d.socket;
-	cr_assert_eq(quoit_open(&c->s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &c->s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0);
 	run_jobs(c, 1000);
 }
 

@@ -269,7 +269,7 @@ static void run_spread(struct setting *s)
 	quoit_tensor t[20];
 
 	for (unsigned i = 0; i < 20; i++)
-		t[i] = quoit_vector(s->c.q, QUOIT_F32, 20000u * (i + 1));
+		t[i] = quoit_create_vector(s->c.q, QUOIT_F32, 20000u * (i + 1));
 	for (unsigned round = 0; round < 30; round++)
 		for (unsigned i = 0; i < 20; i++) {
 			cr_assert_eq(quoit_push(s->c.q, quoit_normal(t[i], i, round)), 0);
@@ -350,14 +350,14 @@ static void open_on_device(struct setting *s)
 				      .host_bytes = UINT64_C(4) << 20,
 				      .device_bytes = UINT64_C(32) << 20};
 
-	cr_assert_eq(quoit_open(&s->on_device, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&s->device_ring, s->on_device, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s->on_device), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s->on_device, NULL, &s->device_ring), 0);
 	cr_assert_eq(quoit_use_device(s->device_ring, 1), 0);
 }
 
 static void run_on_device(struct setting *s)
 {
-	quoit_tensor t = quoit_vector(s->device_ring, QUOIT_F32, 1u << 16);
+	quoit_tensor t = quoit_create_vector(s->device_ring, QUOIT_F32, 1u << 16);
 
 	for (unsigned i = 0; i < 10; i++)
 		cr_assert_eq(quoit_push(s->device_ring, quoit_fill(t, 1.0)), 0);

@@ -137,17 +137,17 @@ static void expect_works(const struct daemon *d)
 	quoit_tensor a, b;
 	int fd, file;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	fd = open(d->folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	file = quoit_file_add(s, fd);
+	file = quoit_add_file(s, fd);
 	cr_assert_geq(file, 0);
 	a = quoit_create(q, &shape, QUOIT_CREATE_PINNED);
 	b = quoit_create(q, &shape, 0);
 	cr_expect_eq(run(q, quoit_fill_int(a, 41)), 0);
 	cr_expect_eq(run(q, quoit_add_int(b, a, 1)), 0);
-	cr_expect_eq(run(q, quoit_file_write(b, file, 0)), WORDS * 4);
-	cr_expect_eq(run(q, quoit_file_read(a, file, 0)), WORDS * 4);
+	cr_expect_eq(run(q, quoit_write_file(b, file, 0)), WORDS * 4);
+	cr_expect_eq(run(q, quoit_read_file(a, file, 0)), WORDS * 4);
 	cr_assert_eq(quoit_read(q, a, got, WORDS * 4), 0);
 	for (unsigned i = 0; i < WORDS; i++)
 		cr_assert_eq(got[i], 42, "word %u", i);
@@ -256,7 +256,7 @@ static pid_t leave_child(const struct daemon *d, unsigned long long *ret_id)
 		struct quoit_session *s;
 		struct quoit_info info;
 
-		if (quoit_open(&s, &p))
+		if (quoit_open(&p, &s))
 			_exit(1);
 		quoit_get_info(s, &info);
 		news.id = info.session;

@@ -197,7 +197,7 @@ struct flood {
 static void *flood_with_short_jobs(void *arg)
 {
 	struct flood *f = arg;
-	quoit_tensor t = quoit_vector(f->q, QUOIT_F32, 4096);
+	quoit_tensor t = quoit_create_vector(f->q, QUOIT_F32, 4096);
 
 	while (!*f->stop && !f->broken) {
 		for (int i = 0; i < 128; i++)
@@ -210,7 +210,7 @@ static void *flood_with_short_jobs(void *arg)
 static void *flood_with_long_jobs(void *arg)
 {
 	struct flood *f = arg;
-	quoit_tensor t = quoit_vector(f->q, QUOIT_F32, 1u << 20);
+	quoit_tensor t = quoit_create_vector(f->q, QUOIT_F32, 1u << 20);
 
 	while (!*f->stop && !f->broken) {
 		for (unsigned i = 0; i < 8; i++)
@@ -224,7 +224,7 @@ static void start_flood(struct flood *f, struct quoit_session *s, void *(*run)(v
 			_Atomic bool *stop)
 {
 	*f = (struct flood){.stop = stop};
-	cr_assert_eq(quoit_ring_open(&f->q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &f->q), 0);
 	cr_assert_eq(pthread_create(&f->thread, NULL, run, f), 0);
 }
 
@@ -331,7 +331,7 @@ static pid_t start_client(const struct daemon *d)
 		void *memory = malloc(TOUCHED);
 
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (!memory || quoit_open(&s, &p) < 0 || quoit_ring_open(&q, s, NULL) < 0)
+		if (!memory || quoit_open(&p, &s) < 0 || quoit_open_ring(s, NULL, &q) < 0)
 			_exit(1);
 		memset(memory, 7, TOUCHED);
 		if (write(ready[1], memory, 1) == 1)

@@ -54,13 +54,13 @@ FILES_TEST(file_descriptors, file_removed_under_its_jobs_stays_theirs)
 	files_fill(&f, want, WORDS * 4);
 	for (unsigned i = 0; i < JOBS; i++) {
 		t[i] = files_create(&f, PAGEABLE, WORDS);
-		cr_assert_eq(quoit_start(f.q, quoit_file_read(t[i], f.file, 0), &job[i]), 0);
+		cr_assert_eq(quoit_start(f.q, quoit_read_file(t[i], f.file, 0), &job[i]), 0);
 	}
 	quoit_flush(f.q);
 	cr_assert_eq(quoit_wait(f.q, job[0], QUOIT_FOREVER), WORDS * 4); /* then all are fetched */
-	cr_expect_eq(quoit_file_remove(f.s, f.file), 0);
-	cr_expect_eq(quoit_file_remove(f.s, f.file), -EBADF);
-	index = quoit_file_add(f.s, other);
+	cr_expect_eq(quoit_remove_file(f.s, f.file), 0);
+	cr_expect_eq(quoit_remove_file(f.s, f.file), -EBADF);
+	index = quoit_add_file(f.s, other);
 	cr_assert_geq(index, 0);
 	for (unsigned i = 1; i < JOBS; i++) {
 		cr_expect_eq(quoit_wait(f.q, job[i], QUOIT_FOREVER), WORDS * 4);
@@ -68,8 +68,8 @@ FILES_TEST(file_descriptors, file_removed_under_its_jobs_stays_theirs)
 		cr_expect(!memcmp(got, want, WORDS * 4), "job %u", i);
 	}
 	if (index != f.file)
-		cr_expect_eq(files_run(&f, quoit_file_read(t[0], f.file, 0)), -EBADF);
-	cr_expect_eq(quoit_file_remove(f.s, index), 0);
+		cr_expect_eq(files_run(&f, quoit_read_file(t[0], f.file, 0)), -EBADF);
+	cr_expect_eq(quoit_remove_file(f.s, index), 0);
 	cr_expect_eq(await_fds(f.d.pid, before - 1), before - 1);
 	close(other);
 	files_stop(&f);
@@ -85,10 +85,10 @@ FILES_TEST(file_descriptors, error_of_the_file_is_the_jobs)
 
 	cr_assert_geq(full, 0);
 	/* The largest offset of a file is larger than this file system allows. */
-	index = quoit_file_add(f.s, f.fd);
-	cr_expect_lt(files_run(&f, quoit_file_write(t, index, INT64_MAX - 4096)), 0);
-	cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, UINT64_MAX)), -EINVAL);
-	cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, 0)), 4096,
+	index = quoit_add_file(f.s, f.fd);
+	cr_expect_lt(files_run(&f, quoit_write_file(t, index, INT64_MAX - 4096)), 0);
+	cr_expect_eq(files_run(&f, quoit_write_file(t, f.file, UINT64_MAX)), -EINVAL);
+	cr_expect_eq(files_run(&f, quoit_write_file(t, f.file, 0)), 4096,
 		     "the file is as good as before");
 	close(full);
 	files_stop(&f);
@@ -105,7 +105,7 @@ static void check_direct(struct files_case *f, int file, const uint8_t *want, si
 	size_t most = left < words * 4 ? left : words * 4;
 	uint8_t *got = malloc(words * 4);
 	quoit_tensor t = files_create(f, place, words);
-	int n = files_run(f, quoit_file_read(t, file, offset));
+	int n = files_run(f, quoit_read_file(t, file, offset));
 
 	/* the arena's pieces are not aligned */
 	if (offset % 4096 == 0 && words % 1024 == 0 && place != ARENA)
@@ -137,7 +137,7 @@ FILES_TEST(file_descriptors, file_opened_with_o_direct_is_read_or_refused_and_ne
 		files_stop(&f);
 		cr_skip_test("O_DIRECT is not for this file system");
 	}
-	file = quoit_file_add(f.s, fd);
+	file = quoit_add_file(f.s, fd);
 	cr_assert_geq(file, 0);
 	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0); /* written without O_DIRECT, and read with it */
 	cr_assert_eq(pwrite(fd, want, size, 0), (ssize_t)size);
@@ -153,7 +153,7 @@ FILES_TEST(file_descriptors, file_opened_with_o_direct_is_read_or_refused_and_ne
 static void expect_refused(struct files_case *f, int fd, const char *what)
 {
 	cr_expect_geq(fd, 0, "%s: %s", what, strerror(errno));
-	cr_expect_eq(quoit_file_add(f->s, fd), -EINVAL, "%s", what);
+	cr_expect_eq(quoit_add_file(f->s, fd), -EINVAL, "%s", what);
 	close(fd);
 }
 
@@ -190,7 +190,7 @@ Test(file_descriptors, memfd_is_a_file)
 	quoit_tensor t = files_create(&f, PAGEABLE, 16);
 
 	cr_assert_eq(pwrite(fd, "0123456789", 10, 0), 10);
-	cr_expect_eq(files_run(&f, quoit_file_read(t, quoit_file_add(f.s, fd), 3)), 7);
+	cr_expect_eq(files_run(&f, quoit_read_file(t, quoit_add_file(f.s, fd), 3)), 7);
 	close(fd);
 	files_stop(&f);
 }
@@ -205,12 +205,12 @@ Test(file_descriptors, mode_of_the_descriptor_holds_for_its_jobs)
 	snprintf(name, sizeof name, "%s/file", f.d.folder);
 	writer = open(name, O_WRONLY | O_CREAT, 0600);
 	reader = open(name, O_RDONLY);
-	int w = quoit_file_add(f.s, writer), r = quoit_file_add(f.s, reader);
+	int w = quoit_add_file(f.s, writer), r = quoit_add_file(f.s, reader);
 
-	cr_expect_eq(files_run(&f, quoit_file_write(t, w, 0)), 64);
-	cr_expect_eq(files_run(&f, quoit_file_read(t, r, 0)), 64);
-	cr_expect_eq(files_run(&f, quoit_file_write(t, r, 0)), -EACCES);
-	cr_expect_eq(files_run(&f, quoit_file_read(t, w, 0)), -EACCES);
+	cr_expect_eq(files_run(&f, quoit_write_file(t, w, 0)), 64);
+	cr_expect_eq(files_run(&f, quoit_read_file(t, r, 0)), 64);
+	cr_expect_eq(files_run(&f, quoit_write_file(t, r, 0)), -EACCES);
+	cr_expect_eq(files_run(&f, quoit_read_file(t, w, 0)), -EACCES);
 	close(reader);
 	close(writer);
 	files_stop(&f);
@@ -230,9 +230,9 @@ FILES_TEST(file_descriptors, client_that_dies_in_the_middle_leaves_nothing_behin
 		struct files_case c = {.d = f.d};
 
 		files_open_session(&c);
-		c.file = quoit_file_add(c.s, f.fd);
+		c.file = quoit_add_file(c.s, f.fd);
 		for (unsigned i = 0; i < 40; i++)
-			quoit_push(c.q, quoit_file_read(files_create(&c, i % 2 ? PINNED : PAGEABLE,
+			quoit_push(c.q, quoit_read_file(files_create(&c, i % 2 ? PINNED : PAGEABLE,
 								     MIB / 4),
 							c.file, i * MIB / 4));
 		quoit_flush(c.q);

@@ -62,7 +62,7 @@ FILES_TEST(files, write_puts_all_words_at_the_offset)
 
 		cr_assert_eq(ftruncate(f.fd, 0), 0);
 		cr_assert_eq(quoit_write(f.q, t, want, bytes), 0);
-		cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, offset)), (int)bytes);
+		cr_expect_eq(files_run(&f, quoit_write_file(t, f.file, offset)), (int)bytes);
 		cr_expect_eq(lseek(f.fd, 0, SEEK_END), bytes ? (off_t)(offset + bytes) : 0);
 		cr_expect_eq(pread(f.fd, got, bytes, (off_t)offset), (ssize_t)bytes);
 		for (size_t k = 0; k < bytes; k++)
@@ -98,11 +98,11 @@ FILES_TEST(files, tensor_never_written_is_written_to_the_file_as_zeros)
 			     used = files_create(&f, PINNED, MIB / 4);
 
 		files_fill(&f, old, MIB);
-		cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, 0)), (int)MIB);
+		cr_expect_eq(files_run(&f, quoit_write_file(t, f.file, 0)), (int)MIB);
 		cr_expect_eq(pread(f.fd, got, MIB, 0), (ssize_t)MIB);
 		files_expect_zeros(got, MIB);
 		files_fill(&f, old, MIB);
-		cr_expect_eq(files_run(&f, quoit_file_write(used, f.file, 0)), (int)MIB);
+		cr_expect_eq(files_run(&f, quoit_write_file(used, f.file, 0)), (int)MIB);
 		cr_expect_eq(pread(f.fd, got, MIB, 0), (ssize_t)MIB);
 		files_expect_zeros(got, MIB);
 		quoit_push(f.q, quoit_fill_int(t, 7));
@@ -124,18 +124,18 @@ FILES_TEST(files, transfers_and_computations_on_the_same_bytes_keep_their_order)
 
 	files_fill(&f, (const uint8_t *)want, WORDS * 4);
 	for (int i = 0; i < STEPS; i++) {
-		cr_assert_eq(quoit_push(f.q, quoit_file_read(t, f.file, (uint64_t)i * WORDS * 4)),
+		cr_assert_eq(quoit_push(f.q, quoit_read_file(t, f.file, (uint64_t)i * WORDS * 4)),
 			     0);
 		cr_assert_eq(quoit_push(f.q, quoit_add_int(t, t, i + 1)), 0);
 		cr_assert_eq(
-			quoit_push(f.q, quoit_file_write(t, f.file, (uint64_t)(i + 1) * WORDS * 4)),
+			quoit_push(f.q, quoit_write_file(t, f.file, (uint64_t)(i + 1) * WORDS * 4)),
 			0);
 		/*
 		 * Quoit does not order jobs by a file's bytes: the next read must wait explicitly.
 		 */
 		cr_assert_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
 	}
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	for (int i = 0; i <= STEPS; i++) {
 		for (int j = 0; j < WORDS; j++)
 			want[j] = i * (i + 1) / 2;
@@ -158,7 +158,7 @@ FILES_TEST(files, hundreds_of_transfers_may_be_under_way)
 	files_fill(&f, want, JOBS * 101 + WORDS * 4);
 	for (unsigned i = 0; i < JOBS; i++) {
 		t[i] = files_create(&f, PAGEABLE, WORDS);
-		cr_assert_eq(quoit_start(f.q, quoit_file_read(t[i], f.file, i * 101), &job[i]), 0);
+		cr_assert_eq(quoit_start(f.q, quoit_read_file(t[i], f.file, i * 101), &job[i]), 0);
 	}
 	for (unsigned i = 0; i < JOBS; i++) {
 		cr_expect_eq(quoit_wait(f.q, job[i], QUOIT_FOREVER), WORDS * 4);
@@ -181,7 +181,7 @@ FILES_TEST(files, file_that_shrinks_meanwhile_gives_a_short_count)
 	files_fill(&f, want, WORDS * 4);
 	for (unsigned i = 0; i < JOBS; i++) {
 		t[i] = files_create(&f, PAGEABLE, WORDS);
-		cr_assert_eq(quoit_start(f.q, quoit_file_read(t[i], f.file, 0), &job[i]), 0);
+		cr_assert_eq(quoit_start(f.q, quoit_read_file(t[i], f.file, 0), &job[i]), 0);
 		quoit_flush(f.q);
 	}
 	cr_assert_eq(ftruncate(f.fd, LEFT), 0);
@@ -209,7 +209,7 @@ FILES_TEST(files, view_in_the_middle_is_all_that_a_read_touches)
 
 	files_fill(&f, bytes, 2000);
 	cr_assert_eq(quoit_push(f.q, quoit_fill_int(t, 5)), 0);
-	cr_expect_eq(files_run(&f, quoit_file_read(view, f.file, 0)), 2000);
+	cr_expect_eq(files_run(&f, quoit_read_file(view, f.file, 0)), 2000);
 	cr_assert_eq(quoit_read(f.q, t, got, sizeof got), 0);
 	cr_expect(!memcmp(got + 1000, bytes, 2000));
 	files_expect_zeros((const uint8_t *)(got + 1500), 2000);
@@ -237,12 +237,12 @@ FILES_TEST(files, transfer_may_cross_the_parts_of_the_pinned_region_anywhere)
 
 		files_fill(&f, want, BYTES);
 		cr_assert_eq(quoit_push(f.q, quoit_fill_int(t, 0)), 0);
-		cr_expect_eq(files_run(&f, quoit_file_read(view, f.file, 0)), (int)BYTES);
+		cr_expect_eq(files_run(&f, quoit_read_file(view, f.file, 0)), (int)BYTES);
 		cr_assert_eq(quoit_read(f.q, t, got, SPACE), 0);
 		cr_expect(!memcmp(got + at, want, BYTES), "read %u before", before[i]);
 		files_expect_zeros(got, at);
 		files_expect_zeros(got + at + BYTES, SPACE - at - BYTES);
-		cr_expect_eq(files_run(&f, quoit_file_write(view, f.file, 77)), (int)BYTES);
+		cr_expect_eq(files_run(&f, quoit_write_file(view, f.file, 77)), (int)BYTES);
 		cr_expect_eq(pread(f.fd, got, BYTES, 77), (ssize_t)BYTES);
 		cr_expect(!memcmp(got, want, BYTES), "written %u before", before[i]);
 		quoit_free(f.q, view);
@@ -257,10 +257,11 @@ Test(files, tensor_with_gaps_is_refused)
 	struct files_case f = files_start(&files_paths[0]);
 	struct quoit_shape columns = {
 		.dtype = QUOIT_I32, .dim = {1, 1, 8, 4}, .stride = {64, 64, 8, 1}};
-	quoit_tensor t = quoit_matrix(f.q, QUOIT_I32, 8, 8), half = quoit_view(f.q, t, &columns, 0);
+	quoit_tensor t = quoit_create_matrix(f.q, QUOIT_I32, 8, 8),
+		     half = quoit_view(f.q, t, &columns, 0);
 
-	cr_expect_eq(files_run(&f, quoit_file_write(half, f.file, 0)), -EINVAL);
-	cr_expect_eq(files_run(&f, quoit_file_write(t, f.file, 0)), 256);
-	cr_expect_eq(files_run(&f, quoit_file_read(half, f.file, 0)), -EINVAL);
+	cr_expect_eq(files_run(&f, quoit_write_file(half, f.file, 0)), -EINVAL);
+	cr_expect_eq(files_run(&f, quoit_write_file(t, f.file, 0)), 256);
+	cr_expect_eq(files_run(&f, quoit_read_file(half, f.file, 0)), -EINVAL);
 	files_stop(&f);
 }

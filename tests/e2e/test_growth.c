@@ -30,7 +30,7 @@ static struct quoit_session *open_default(const struct client *c)
 	struct quoit_open_params p = {.socket = c->d.socket};
 	struct quoit_session *s = NULL;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	return s;
 }
 
@@ -40,7 +40,7 @@ static void begin(struct client *c, const char *memory)
 
 	cr_assert_eq(daemon_start(&c->d, options), 0);
 	c->s = open_default(c);
-	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0, "%s", quoit_open_text());
 }
 
 static uint64_t figure(const struct client *c, unsigned counter)
@@ -53,7 +53,7 @@ static uint64_t figure(const struct client *c, unsigned counter)
 
 static quoit_tensor filled(struct client *c, uint64_t bytes, double value)
 {
-	quoit_tensor t = quoit_vector(c->q, QUOIT_F32, (uint32_t)(bytes / 4));
+	quoit_tensor t = quoit_create_vector(c->q, QUOIT_F32, (uint32_t)(bytes / 4));
 
 	cr_assert_neq(t, QUOIT_NO_TENSOR);
 	cr_assert_eq(quoit_push(c->q, quoit_fill(t, value)), 0);
@@ -83,10 +83,10 @@ Test(growth, a_thousand_default_sessions_have_room_in_three_gigabytes)
 	begin(&c, "--memory=3G");
 	for (unsigned i = 0; i < MANY; i++) {
 		s[i] = open_default(&c);
-		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0, "%u: %s", i, quoit_open_text());
+		cr_assert_eq(quoit_open_ring(s[i], NULL, &q[i]), 0, "%u: %s", i, quoit_open_text());
 	}
 	for (unsigned i = 0; i < MANY; i++) {
-		quoit_tensor t = quoit_vector(q[i], QUOIT_F32, 1000);
+		quoit_tensor t = quoit_create_vector(q[i], QUOIT_F32, 1000);
 		float x[1000];
 
 		cr_assert_eq(quoit_push(q[i], quoit_fill(t, i)), 0);
@@ -152,11 +152,11 @@ Test(growth, a_refusal_ends_with_what_can_be_done)
 	begin(&c, "--memory=256M");
 	hog_take(&hog, c.d.socket);
 	p = (struct quoit_open_params){.socket = c.d.socket};
-	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
+	cr_expect_eq(quoit_open(&p, &s), -EDQUOT);
 	cr_expect(strstr(quoit_open_text(),
 			 "are left; ask for less, close sessions, or raise memory"),
 		  "%s", quoit_open_text());
-	cr_expect_eq(quoit_ring_open(&q, c.s, &(struct quoit_ring_params){.entries = 32768}),
+	cr_expect_eq(quoit_open_ring(c.s, &(struct quoit_ring_params){.entries = 32768}, &q),
 		     -EDQUOT);
 	cr_expect(strstr(quoit_open_text(), "left; ask for less, close some, or raise memory"),
 		  "%s", quoit_open_text());
@@ -204,7 +204,7 @@ Test(growth, a_deep_queue_grows_too)
 	for (unsigned i = 0; i < 200; i++)
 		quoit_free(c.q, filled(&c, 2 * MIB, i));
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 	client_close(&c);
 }
 
@@ -264,7 +264,7 @@ Test(growth, page_tables_are_charged_as_they_come)
 			quoit_free(c.q, t[i]);
 	}
 	cr_assert_eq(quoit_wait_all(c.q, -1), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 	tables = page_tables(&c) - tables;
 	charged = charged_beside(&c) - charged;
 	cr_expect_gt(tables, MIB, "or nothing was tried");
@@ -286,16 +286,16 @@ Test(growth, beyond_the_promise_a_job_fails_at_once_and_not_before_its_own_have_
 	for (unsigned i = 0; i < 50; i++)
 		quoit_free(c.q, filled(&c, 512 << 10, i));
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 	(void)filled(&c, 64 * MIB, 1);
 	cr_expect_eq(quoit_wait_all(c.q, 20000), 0);
-	cr_assert_eq(quoit_failures(c.q, &e), 1);
+	cr_assert_eq(quoit_count_failures(c.q, &e), 1);
 	cr_expect_eq(e.code, -ENOMEM);
 	cr_expect_eq(e.field, QUOIT_FIELD_MEMORY);
 	hog_release(&hog);
 	(void)filled(&c, 64 * MIB, 1);
 	cr_expect_eq(quoit_wait_all(c.q, 20000), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 1, "there is room again");
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 1, "there is room again");
 	client_close(&c);
 }
 
@@ -309,16 +309,17 @@ Test(growth, two_that_grow_do_not_wait_for_each_other)
 
 	begin(&c, "--memory=256M");
 	other = open_default(&c);
-	cr_assert_eq(quoit_ring_open(&q, other, NULL), 0);
+	cr_assert_eq(quoit_open_ring(other, NULL, &q), 0);
 	for (unsigned i = 0; i < 60; i++) {
-		quoit_tensor t = quoit_vector(q, QUOIT_F32, 1 << 20);
+		quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 1 << 20);
 
 		cr_assert_eq(quoit_push(q, quoit_fill(t, 1)), 0);
 		(void)filled(&c, 4 * MIB, 1);
 	}
 	(void)!quoit_wait_all(c.q, 60000);
 	(void)!quoit_wait_all(q, 60000);
-	failed += (unsigned)quoit_failures(c.q, NULL) + (unsigned)quoit_failures(q, NULL);
+	failed +=
+		(unsigned)quoit_count_failures(c.q, NULL) + (unsigned)quoit_count_failures(q, NULL);
 	cr_expect_geq(failed, 60, "all of it had room for %u", 120 - failed);
 	cr_expect_leq(failed, 80, "%u did not fit", failed);
 	cr_assert_eq(quoit_close(other, 0), 0);
@@ -338,7 +339,7 @@ Test(growth, tables_grow_with_what_is_alive)
 	for (unsigned i = 0; i < TENSORS; i++)
 		t[i] = filled(&c, 4, i);
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 	for (unsigned i = 0; i < TENSORS; i += 1000) {
 		float x;
 
@@ -359,11 +360,11 @@ Test(growth, where_tables_cannot_grow_what_is_promised_works_and_more_is_refused
 	for (unsigned i = 0; i < 4 * TENSORS; i++) /* jobs hold views beyond their ends */
 		quoit_free(c.q, filled(&c, 4, i));
 	cr_expect_eq(quoit_wait_all(c.q, -1), 0);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 	for (unsigned i = 0; i < TENSORS; i++)
-		(void)quoit_vector(c.q, QUOIT_F32, 1);
+		(void)quoit_create_vector(c.q, QUOIT_F32, 1);
 	cr_expect_eq(quoit_wait_all(c.q, 20000), 0);
-	cr_expect_gt(quoit_failures(c.q, &e), TENSORS / 2);
+	cr_expect_gt(quoit_count_failures(c.q, &e), TENSORS / 2);
 	cr_expect_eq(e.code, -ENOMEM, "%d", e.code);
 	cr_expect_eq(e.opcode, QUOIT_OP_CREATE);
 	hog_release(&hog);
@@ -387,9 +388,9 @@ Test(growth, the_arena_grows_with_what_is_taken_of_it)
 	cr_assert(a && b, "%s", quoit_open_text());
 	for (unsigned i = 0; i < 1 << 20; i++)
 		a[i] = 1;
-	t = quoit_create_at(
+	t = quoit_create_in(
 		c.q, &(struct quoit_shape){.dtype = QUOIT_F32, .dim = {1, 1, 1, 1 << 20}}, a);
-	one = quoit_vector(c.q, QUOIT_F32, 1);
+	one = quoit_create_vector(c.q, QUOIT_F32, 1);
 	cr_assert_eq(quoit_push(c.q, quoit_sum(one, t, QUOIT_AXIS_ALL)), 0);
 	cr_assert_eq(quoit_read(c.q, one, &sum, sizeof sum), 0);
 	cr_expect_eq(sum, (float)(1 << 20));

@@ -56,7 +56,7 @@ static quoit_tensor matrix(struct quoit_ring *q, enum quoit_dtype dtype, uint32_
 			   uint32_t columns)
 {
 	done[QUOIT_OP_CREATE].jobs++;
-	return quoit_matrix(q, dtype, rows, columns);
+	return quoit_create_matrix(q, dtype, rows, columns);
 }
 
 /*
@@ -133,9 +133,9 @@ Test(histograms, bytes_are_those_of_the_operation_that_moved_them)
 	quoit_tensor x, y, z;
 
 	client_open(&c, NULL, NULL);
-	x = quoit_vector(c.q, QUOIT_F32, 25);
-	y = quoit_vector(c.q, QUOIT_F32, 25);
-	z = quoit_vector(c.q, QUOIT_F32, 25);
+	x = quoit_create_vector(c.q, QUOIT_F32, 25);
+	y = quoit_create_vector(c.q, QUOIT_F32, 25);
+	z = quoit_create_vector(c.q, QUOIT_F32, 25);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(x, 1)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(y, 2)), 0);
 	for (int i = 0; i < 1000; i++) {
@@ -163,8 +163,8 @@ Test(histograms, what_a_session_does_last_is_counted)
 	client_open(&c, NULL, NULL);
 	for (int i = 1; i <= 10; i++) {
 		s = client_session(&c, 4u << 20);
-		cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-		t = quoit_vector(q, QUOIT_F32, 25);
+		cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+		t = quoit_create_vector(q, QUOIT_F32, 25);
 		for (int k = 0; k < 7; k++)
 			cr_assert_eq(quoit_push(q, quoit_fill(t, k)), 0);
 		cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
@@ -245,8 +245,8 @@ Test(histograms, a_cores_tiles_are_all_in_its_own)
 Test(histograms, a_device_has_the_jobs_that_ran_there)
 {
 	struct device_room r = room_open("--gpu=soft:2", 64);
-	quoit_tensor there = quoit_matrix(r.d, QUOIT_F32, 500, 500);
-	quoit_tensor other = quoit_matrix(r.d, QUOIT_F32, 500, 500);
+	quoit_tensor there = quoit_create_matrix(r.d, QUOIT_F32, 500, 500);
+	quoit_tensor other = quoit_create_matrix(r.d, QUOIT_F32, 500, 500);
 	uint64_t ended;
 
 	cr_assert_eq(room_run(r.d, quoit_fill(there, 1.0), NULL), 0);
@@ -267,9 +267,9 @@ Test(histograms, a_device_has_the_jobs_that_ran_there)
 Test(histograms, what_goes_to_a_device_counts_once)
 {
 	struct device_room r = room_open("--gpu=soft:1", 64);
-	quoit_tensor here = quoit_vector(r.q, QUOIT_F32, 1000);
-	quoit_tensor there = quoit_vector(r.d, QUOIT_F32, 1000);
-	quoit_tensor beside = quoit_vector(r.d, QUOIT_F32, 1000);
+	quoit_tensor here = quoit_create_vector(r.q, QUOIT_F32, 1000);
+	quoit_tensor there = quoit_create_vector(r.d, QUOIT_F32, 1000);
+	quoit_tensor beside = quoit_create_vector(r.d, QUOIT_F32, 1000);
 
 	cr_assert_eq(room_run(r.q, quoit_fill(here, 1.0), NULL), 0);
 	cr_assert_eq(room_run(r.d, quoit_fill(there, 2.0), NULL), 0);
@@ -283,17 +283,17 @@ Test(histograms, what_goes_to_a_device_counts_once)
 Test(histograms, a_files_job_counts_what_was_read)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 100);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 100);
 	char path[] = "/tmp/quoit-bytes-XXXXXX";
 	int fd = mkstemp(path), file;
 
 	cr_assert_geq(fd, 0);
 	unlink(path);
 	cr_assert_eq(ftruncate(fd, 123), 0);
-	file = quoit_file_add(h.s, fd);
+	file = quoit_add_file(h.s, fd);
 	cr_assert_geq(file, 0);
-	cr_assert_eq(house_run(h.q, quoit_file_read(t, file, 0)), 123);
-	cr_assert_eq(house_run(h.q, quoit_file_write(t, file, 0)), 400);
+	cr_assert_eq(house_run(h.q, quoit_read_file(t, file, 0)), 123);
+	cr_assert_eq(house_run(h.q, quoit_write_file(t, file, 0)), 400);
 	cr_expect_eq(histograms_wait(&h.d, QUOIT_OP_FILE_READ, 1, 123).bytes, 123);
 	cr_expect_eq(histograms_wait(&h.d, QUOIT_OP_FILE_WRITE, 1, 400).bytes, 400);
 	close(fd);
@@ -303,7 +303,8 @@ Test(histograms, a_files_job_counts_what_was_read)
 Test(histograms, what_fails_has_moved_nothing)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 100), u = quoit_vector(h.q, QUOIT_F32, 7);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 100),
+		     u = quoit_create_vector(h.q, QUOIT_F32, 7);
 	struct quoit_operation_totals o;
 
 	cr_assert_eq(house_run(h.q, quoit_fill(t, 1)), 0);
@@ -319,12 +320,12 @@ Test(histograms, what_fails_has_moved_nothing)
 Test(histograms, refused_jobs_are_counted_by_their_reason)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 100);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 100);
 	struct quoit_sqe no_operation = {.opcode = 250};
 
 	cr_assert_eq(house_run(h.q, no_operation), -EINVAL);
 	cr_assert_eq(house_run(h.q, quoit_add(t, t, QUOIT_NO_TENSOR + 77)), -EBADF);
-	cr_assert_eq(house_run(h.q, quoit_file_read(t, 3, 0)), -EBADF);
+	cr_assert_eq(house_run(h.q, quoit_read_file(t, 3, 0)), -EBADF);
 	for (int i = 0; i < PATIENCE; i++, usleep(10 * MS))
 		if (total(&h.d, QUOIT_REACTOR_REFUSED_EBADF) == 2)
 			break;
@@ -441,7 +442,7 @@ Test(histograms, top_tells_percentiles_of_the_interval)
 Test(histograms, stat_tells_bytes_and_the_exporter_operations)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 1000000);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 1000000);
 	char said[65536];
 
 	for (int i = 0; i < 3; i++)

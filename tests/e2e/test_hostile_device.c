@@ -166,11 +166,11 @@ Test(hostile_device, has_its_stamps_put_between_sending_and_answer)
 	const struct quoit_stamps *s;
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, h.s, &params), 0);
+	cr_assert_eq(quoit_open_ring(h.s, &params, &q), 0);
 	cr_assert_eq(house_run(h.q, quoit_fill(x, LIE_NOT)), 0);
 	house_submit(q, quoit_fill(x, LIE_STAMPS), 1);
 	cr_assert_eq(quoit_wait_cqe(q, 10000), 0);
-	s = quoit_stamps_at(q, 0);
+	s = quoit_get_stamps(q, 0);
 	cr_expect(s->device_start >= s->start && s->device_start <= s->device_end &&
 		  s->device_end <= s->post);
 	house_close(&h);
@@ -267,7 +267,7 @@ Test(hostile_device, of_a_users_own_that_is_always_busy_does_not_hold_a_dead_ses
 	struct quoit_ring *q;
 
 	if (client == 0) {
-		if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL))
+		if (quoit_open(&p, &s) || quoit_open_ring(s, NULL, &q))
 			_exit(1);
 		quoit_push(q, quoit_fill(vector_on(q, 1), LIE_RUNS_ANEW));
 		(void)quoit_flush(q);

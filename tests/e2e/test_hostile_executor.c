@@ -28,7 +28,7 @@ static struct house open_house(const char *option)
 	snprintf(module, sizeof module, "--module=%s/modules/hostile.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	number = quoit_op_find(h.s, "turn");
+	number = quoit_find_op(h.s, "turn");
 	cr_assert_geq(number, QUOIT_OP_MODULE_FIRST);
 	h.sleep = (uint8_t)number;
 	return h;
@@ -43,7 +43,7 @@ static struct quoit_sqe turn(const struct house *h, int way, uint64_t millisecon
 /* quoitd goes on, and so does the module in a new process. */
 static void expect_recovery(const struct house *h)
 {
-	quoit_tensor t = quoit_vector(h->q, QUOIT_F32, 64);
+	quoit_tensor t = quoit_create_vector(h->q, QUOIT_F32, 64);
 	int res = -1;
 
 	cr_assert_eq(house_run(h->q, quoit_fill(t, 1.0)), 0);
@@ -77,7 +77,7 @@ Test(hostile_executor, that_says_it_does_nothing_is_not_waited_for)
 Test(hostile_executor, whose_bells_never_stop_does_not_keep_quoitd_from_its_work)
 {
 	struct house h = open_house(NULL);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 64);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 64);
 
 	for (int i = 0; i < 4; i++)
 		cr_assert_eq(house_run(h.q, turn(&h, RING_BELLS, 0)), 0);

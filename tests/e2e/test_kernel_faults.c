@@ -26,7 +26,7 @@ static void expect_others_unharmed(struct own *o, quoit_tensor theirs, pid_t pro
 
 static quoit_tensor make_theirs(struct own *o)
 {
-	quoit_tensor t = quoit_vector(o->room.d, QUOIT_F32, 100);
+	quoit_tensor t = quoit_create_vector(o->room.d, QUOIT_F32, 100);
 
 	cr_assert_eq(room_run(o->room.d, quoit_fill(t, 4.0), NULL), 0);
 	return t;
@@ -38,9 +38,9 @@ Test(kernel_faults, a_fault_concerns_its_users_process_alone)
 	pid_t shared = room_executor(&o.room, 0), mine = own_process(&o, 0);
 	quoit_tensor theirs = make_theirs(&o);
 	int bad = own_add_fault(o.s), good = own_add_stencil(o.s);
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor z = quoit_vector(o.q, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor z = quoit_create_vector(o.q, QUOIT_F32, 10);
 	struct quoit_error error = {0};
 
 	cr_assert_neq(shared, mine);
@@ -78,8 +78,8 @@ Test(kernel_faults, a_deadline_ends_a_kernel_that_never_does)
 {
 	struct own o = own_open();
 	pid_t shared = room_executor(&o.room, 0), mine = own_process(&o, 0);
-	quoit_tensor theirs = make_theirs(&o), x = quoit_vector(o.q, QUOIT_F32, 10);
-	quoit_tensor y = quoit_vector(o.q, QUOIT_F32, 10);
+	quoit_tensor theirs = make_theirs(&o), x = quoit_create_vector(o.q, QUOIT_F32, 10);
+	quoit_tensor y = quoit_create_vector(o.q, QUOIT_F32, 10);
 	int kernel = own_add_spin(o.s);
 	struct quoit_error error = {0};
 	quoit_job victim, culprit;
@@ -91,8 +91,8 @@ Test(kernel_faults, a_deadline_ends_a_kernel_that_never_does)
 	cr_assert_eq(quoit_start(o.q, own_spin(kernel, y, 10000000000u), &victim), 0);
 	cr_expect_eq(quoit_wait(o.q, culprit, 20000), -ETIME);
 	cr_assert_eq(quoit_wait_n(o.q, &victim, 1, 1, 20000), 1);
-	cr_expect_eq(quoit_result(o.q, victim), -QUOIT_EGPUFAULT);
-	cr_assert(quoit_job_error(o.q, victim, &error));
+	cr_expect_eq(quoit_get_result(o.q, victim), -QUOIT_EGPUFAULT);
+	cr_assert(quoit_get_job_error(o.q, victim, &error));
 	cr_expect_eq(error.value[1], QUOIT_FAULT_OTHER);
 	cr_expect_eq(room_run(o.q, quoit_nop(x), NULL), -QUOIT_EPOISON);
 	cr_expect_neq(own_process(&o, mine), mine);
@@ -104,7 +104,7 @@ Test(kernel_faults, a_deadline_ends_a_kernel_that_never_does)
 Test(kernel_faults, without_a_deadline_it_has_what_any_job_has)
 {
 	struct own o = own_open_with("--gpu-ms=200");
-	quoit_tensor x = quoit_vector(o.q, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(o.q, QUOIT_F32, 10);
 	int kernel = own_add_spin(o.s);
 
 	cr_expect_eq(room_run(o.q, own_spin(kernel, x, UINT64_MAX), NULL), -ETIME);
@@ -123,8 +123,8 @@ Test(kernel_faults, a_dead_clients_kernel_does_not_hold_the_process)
 
 	if (client == 0) {
 		bringer_open(&o.room, &s, &q);
-		quoit_push(q,
-			   own_spin(own_add_spin(s), quoit_vector(q, QUOIT_F32, 10), UINT64_MAX));
+		quoit_push(q, own_spin(own_add_spin(s), quoit_create_vector(q, QUOIT_F32, 10),
+				       UINT64_MAX));
 		(void)quoit_flush(q);
 		usleep(50000);
 		_exit(0);
@@ -145,7 +145,7 @@ Test(kernel_faults, an_image_that_ends_the_process_is_refused)
 
 	inject("module_new:1:EGPUFAULT");
 	o = own_open();
-	cr_expect_eq(quoit_kernels_load(o.s, 1, "soft", 4), -QUOIT_EGPUFAULT);
+	cr_expect_eq(quoit_load_image(o.s, 1, "soft", 4), -QUOIT_EGPUFAULT);
 	cr_expect(*quoit_open_text());
 	own_close(&o);
 }
@@ -160,9 +160,9 @@ Test(kernel_faults, a_kernel_that_cannot_be_loaded_is_refused)
 	inject("kernel_find:1:EINVAL,kernel_find:2:ENOMEM");
 	o = own_open();
 	image = own_load(o.s);
-	cr_expect_eq(quoit_kernel(o.s, image, &d), -ENOEXEC);
+	cr_expect_eq(quoit_register_kernel(o.s, image, &d), -ENOEXEC);
 	cr_expect(strstr(quoit_open_text(), "cannot load"), "'%s'", quoit_open_text());
-	cr_expect_eq(quoit_kernel(o.s, image, &d), -ENOMEM);
+	cr_expect_eq(quoit_register_kernel(o.s, image, &d), -ENOMEM);
 	own_expect_stencil(o.q, own_add(o.s, image, &d));
 	own_close(&o);
 }
@@ -178,8 +178,8 @@ Test(kernel_faults, a_launch_that_fails_once_fails_its_job_alone)
 	o = own_open();
 	mine = own_process(&o, 0);
 	kernel = own_add_stencil(o.s);
-	x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
 	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -EINVAL);
 	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -ENOMEM);
@@ -200,8 +200,8 @@ Test(kernel_faults, a_launch_that_breaks_the_device_ends_the_users_process)
 	mine = own_process(&o, 0);
 	kernel = own_add_stencil(o.s);
 	own_expect_stencil(o.q, kernel);
-	x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	cr_assert_eq(room_run(o.q, quoit_fill(x, 1.0), NULL), 0);
 	cr_expect_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -QUOIT_EGPUFAULT);
 	cr_expect_neq(own_process(&o, mine), mine);
@@ -214,18 +214,18 @@ Test(kernel_faults, a_process_that_cannot_be_started_is_said_to_be_lost)
 	struct own o = own_open();
 	struct quoit_device_desc d = {0};
 	int kernel = own_add_fault(o.s), res = 0;
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	quoit_tensor theirs = make_theirs(&o);
 	pid_t shared = room_executor(&o.room, 0);
 
 	for (int i = 0; i < 20 && res != -ENODEV; i++) /* each is the first job of its process */
 		res = room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL);
 	cr_expect_eq(res, -ENODEV);
-	cr_assert_eq(quoit_device(o.s, 1, &d), 0);
+	cr_assert_eq(quoit_query_device(o.s, 1, &d), 0);
 	cr_expect(d.lost);
-	cr_expect_eq(quoit_kernels_load(o.s, 1, "soft", 4), -ENODEV);
-	cr_assert_eq(quoit_device(o.room.s, 1, &d), 0);
+	cr_expect_eq(quoit_load_image(o.s, 1, "soft", 4), -ENODEV);
+	cr_assert_eq(quoit_query_device(o.room.s, 1, &d), 0);
 	cr_expect(d.up);
 	expect_others_unharmed(&o, theirs, shared);
 	own_close(&o);

@@ -34,19 +34,18 @@ Test(kernels, scalars_of_the_job_are_arguments)
 					    .arg = {quoit_arg_scalar(1, 4), quoit_arg_scalar(0, 4),
 						    quoit_arg_tensor(1), quoit_arg_tensor(0)}};
 	int kernel = own_add(o.s, own_load(o.s), &d);
-	quoit_tensor x = quoit_vector(o.q, QUOIT_F32, 10), y = quoit_vector(o.q, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(o.q, QUOIT_F32, 10),
+		     y = quoit_create_vector(o.q, QUOIT_F32, 10);
 	const float a = 3;
-	uint32_t bits;
 	float got[10];
 
-	memcpy(&bits, &a, sizeof bits);
 	quoit_push(o.q, quoit_fill(x, 2.0));
 	quoit_push(o.q, quoit_fill(y, 1.0));
-	cr_expect_eq(
-		room_run(o.q,
-			 quoit_op_arg(quoit_launch(kernel, y, x, 0, 0), (uint8_t)kernel, bits, 7),
-			 NULL),
-		0);
+	cr_expect_eq(room_run(o.q,
+			      quoit_with_scalars(quoit_launch(kernel, y, x, 0, 0),
+						 quoit_float_bits(a), 7),
+			      NULL),
+		     0);
 	cr_assert_eq(quoit_read(o.q, y, got, sizeof got), 0);
 	cr_expect_eq(got[6], 7.0f);
 	cr_expect_eq(got[7], 1.0f, "n is the other scalar");
@@ -61,7 +60,7 @@ Test(kernels, launches_are_in_order_with_other_jobs_by_their_access)
 	static float got[ROWS * COLS];
 
 	for (int i = 0; i < 2; i++)
-		t[i] = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+		t[i] = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	for (int round = 0; round < 20; round++) {
 		quoit_push(o.q, quoit_fill(t[0], round));
 		for (int i = 0; i < 10; i++)
@@ -85,12 +84,12 @@ Test(kernels, a_kernel_that_writes_nothing_shows_no_old_bytes)
 				      .args = 1,
 				      .arg = {quoit_arg_constant(1, 8)}};
 	int kernel = own_add(o.s, own_load(o.s), &d);
-	quoit_tensor old = quoit_vector(o.q, QUOIT_F32, 5000), fresh;
+	quoit_tensor old = quoit_create_vector(o.q, QUOIT_F32, 5000), fresh;
 	float got[5000];
 
 	cr_assert_eq(room_run(o.q, quoit_fill(old, 5.0), NULL), 0);
 	quoit_free(o.q, old);
-	fresh = quoit_vector(o.q, QUOIT_F32, 5000);
+	fresh = quoit_create_vector(o.q, QUOIT_F32, 5000);
 	cr_assert_eq(room_run(o.q, quoit_launch(kernel, fresh, 0, 0, 0), NULL), 0);
 	cr_assert_eq(quoit_read(o.q, fresh, got, sizeof got), 0);
 	for (int i = 0; i < 5000; i++)
@@ -102,11 +101,11 @@ Test(kernels, tensors_elsewhere_are_refused)
 {
 	struct own o = own_open();
 	int kernel = own_add_stencil(o.s);
-	quoit_tensor out = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS), in;
+	quoit_tensor out = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS), in;
 	struct quoit_error error;
 
 	(void)quoit_use_device(o.q, 0);
-	in = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	in = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	cr_expect_eq(room_run(o.q, quoit_launch(kernel, out, in, 0, 0), &error), -EXDEV);
 	cr_expect_eq(error.field, QUOIT_FIELD_TENSOR1);
 	cr_expect_eq(room_run(o.q, quoit_launch(kernel + 1, out, out, 0, 0), &error), -EINVAL);
@@ -117,8 +116,8 @@ Test(kernels, tensors_elsewhere_are_refused)
 Test(kernels, other_jobs_of_such_a_session_run_as_ever)
 {
 	struct own o = own_open();
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, 100, 100);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, 100, 100);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, 100, 100);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, 100, 100);
 	static float got[100 * 100];
 
 	quoit_push(o.q, quoit_fill(x, 2.0));
@@ -151,19 +150,19 @@ Test(kernels, such_a_session_may_be_in_gpu_direct_mode_too)
 	int kernel, rounds = 0;
 	float got[3];
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	quoit_get_info(s, &info);
 	cr_assert(info.direct);
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
 	kernel = own_add_stencil(s);
-	x = quoit_vector(q, QUOIT_F32, 3);
+	x = quoit_create_vector(q, QUOIT_F32, 3);
 	cr_assert_eq(room_run(q, quoit_fill(x, 0.0), NULL), 0);
 	for (; rounds < 3 || (d.jobs_direct < ADDITIONS && rounds < 2000); rounds++) {
 		for (int i = 0; i < ADDITIONS; i++)
 			cr_assert_eq(room_run(q, quoit_add_scalar(x, x, 1.0), NULL), 0);
 		own_expect_stencil(q, kernel);
-		cr_assert_eq(quoit_device(s, 1, &d), 0);
+		cr_assert_eq(quoit_query_device(s, 1, &d), 0);
 	}
 	cr_expect_geq(d.jobs_direct, ADDITIONS, "after %d rounds", rounds);
 	cr_assert_eq(quoit_read(q, x, got, sizeof got), 0);
@@ -178,11 +177,11 @@ Test(kernels, what_is_no_image_is_refused_in_the_drivers_words)
 	struct quoit_info info;
 
 	quoit_get_info(o.s, &info);
-	cr_expect_eq(quoit_kernels_load(o.s, 1, "\177ELF", 4), -ENOEXEC);
+	cr_expect_eq(quoit_load_image(o.s, 1, "\177ELF", 4), -ENOEXEC);
 	cr_expect(!room_is_soft() || strstr(quoit_open_text(), "soft"), "'%s'", quoit_open_text());
-	cr_expect_eq(quoit_kernels_load(o.s, 1, "", 0), -EFBIG);
-	cr_expect_eq(quoit_kernels_load(o.s, 0, "soft", 4), -ENODEV);
-	cr_expect_eq(quoit_kernels_load(o.s, info.devices + 1, "soft", 4), -ENODEV);
+	cr_expect_eq(quoit_load_image(o.s, 1, "", 0), -EFBIG);
+	cr_expect_eq(quoit_load_image(o.s, 0, "soft", 4), -ENODEV);
+	cr_expect_eq(quoit_load_image(o.s, info.devices + 1, "soft", 4), -ENODEV);
 	own_expect_stencil(o.q, own_add_stencil(o.s));
 	own_close(&o);
 }
@@ -194,12 +193,12 @@ Test(kernels, a_kernel_that_the_image_has_not_is_refused)
 	int image = own_load(o.s);
 
 	snprintf(d.name, sizeof d.name, "stencil6");
-	cr_expect_eq(quoit_kernel(o.s, image, &d), -ENOENT);
+	cr_expect_eq(quoit_register_kernel(o.s, image, &d), -ENOENT);
 	cr_expect(strstr(quoit_open_text(), "stencil6"), "'%s'", quoit_open_text());
-	cr_expect_eq(quoit_kernel(o.s, image + 1, &d), -EBADF);
-	cr_expect_eq(quoit_kernel(o.s, -1, &d), -EBADF);
+	cr_expect_eq(quoit_register_kernel(o.s, image + 1, &d), -EBADF);
+	cr_expect_eq(quoit_register_kernel(o.s, -1, &d), -EBADF);
 	d.args = 17;
-	cr_expect_eq(quoit_kernel(o.s, image, &d), -EINVAL);
+	cr_expect_eq(quoit_register_kernel(o.s, image, &d), -EINVAL);
 	cr_expect(strstr(quoit_open_text(), "17 arguments"), "'%s'", quoit_open_text());
 	own_close(&o);
 }
@@ -208,8 +207,8 @@ Test(kernels, arguments_that_do_not_fit_fail_the_launch_alone)
 {
 	struct own o = own_open();
 	struct quoit_kernel_desc d = own_stencil_desc();
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	int image = own_load(o.s), bad;
 
 	d.args = 3;
@@ -225,8 +224,8 @@ Test(kernels, a_session_that_did_not_say_so_brings_none)
 {
 	struct own o = own_open();
 
-	cr_expect_eq(quoit_kernels_load(o.room.s, 1, "soft", 4), -EPERM);
-	cr_expect_eq(quoit_kernels_unload(o.room.s, 0), -EPERM);
+	cr_expect_eq(quoit_load_image(o.room.s, 1, "soft", 4), -EPERM);
+	cr_expect_eq(quoit_unload_image(o.room.s, 0), -EPERM);
 	own_close(&o);
 }
 
@@ -234,20 +233,20 @@ Test(kernels, an_unloaded_image_is_gone_and_its_place_free)
 {
 	struct own o = own_open();
 	const struct quoit_kernel_desc d = own_stencil_desc();
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 
 	for (unsigned i = 0; i < 3 * QUOIT_MAX_IMAGES; i++) {
 		int image = own_load(o.s), kernel = own_add(o.s, image, &d);
 
 		cr_assert_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), 0);
-		cr_assert_eq(quoit_kernels_unload(o.s, image), 0);
-		cr_expect_eq(quoit_kernels_unload(o.s, image), -EBADF);
+		cr_assert_eq(quoit_unload_image(o.s, image), 0);
+		cr_expect_eq(quoit_unload_image(o.s, image), -EBADF);
 		cr_assert_eq(room_run(o.q, quoit_launch(kernel, y, x, 0, 0), NULL), -EINVAL);
 	}
 	for (unsigned i = 0; i < QUOIT_MAX_IMAGES; i++)
 		(void)own_load(o.s);
-	cr_expect_eq(quoit_kernels_load(o.s, 1, "soft", 4), -ENFILE);
+	cr_expect_eq(quoit_load_image(o.s, 1, "soft", 4), -ENFILE);
 	own_close(&o);
 }
 
@@ -256,8 +255,8 @@ Test(kernels, jobs_under_way_keep_an_image_that_is_unloaded)
 	struct own o = own_open();
 	int kernel = own_add_spin(o.s), image;
 	const struct quoit_kernel_desc d = own_stencil_desc();
-	quoit_tensor x = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
-	quoit_tensor y = quoit_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor x = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
+	quoit_tensor y = quoit_create_matrix(o.q, QUOIT_F32, ROWS, COLS);
 	int stencil;
 	quoit_job job;
 
@@ -268,7 +267,7 @@ Test(kernels, jobs_under_way_keep_an_image_that_is_unloaded)
 	cr_assert_eq(quoit_start(o.q, quoit_launch(stencil, y, x, 0, 0), &job), 0);
 	cr_assert_eq(quoit_flush(o.q), 0);
 	usleep(20000);
-	cr_assert_eq(quoit_kernels_unload(o.s, image), 0);
+	cr_assert_eq(quoit_unload_image(o.s, image), 0);
 	cr_expect_eq(quoit_wait(o.q, job, 20000), 0);
 	own_expect_stencil(o.q, own_add_stencil(o.s));
 	own_close(&o);

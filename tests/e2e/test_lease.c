@@ -19,11 +19,11 @@ TestSuite(lease, .timeout = 120);
 static void fill_many(struct quoit_ring *q, quoit_tensor *t, unsigned count, uint32_t elements)
 {
 	for (unsigned i = 0; i < count; i++) {
-		t[i] = quoit_vector(q, QUOIT_F32, elements);
+		t[i] = quoit_create_vector(q, QUOIT_F32, elements);
 		cr_assert_eq(quoit_push(q, quoit_fill(t[i], 1.0)), 0);
 	}
 	cr_assert_eq(quoit_wait_all(q, 60000), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL), 0);
 }
 
 /* However much the memory thread is asked at a time. */
@@ -59,17 +59,17 @@ Test(lease, who_waits_for_what_never_fits_is_told_of_its_writer)
 	float x;
 
 	client_open(&c, NULL, NULL);
-	t = quoit_vector(c.q, QUOIT_F32, LEASE / 2);
-	sum = quoit_vector(c.q, QUOIT_F32, 1);
+	t = quoit_create_vector(c.q, QUOIT_F32, LEASE / 2);
+	sum = quoit_create_vector(c.q, QUOIT_F32, 1);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 1)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_sum(sum, t, QUOIT_AXIS_ALL)), 0);
 	cr_expect_eq(quoit_wait_tensor(c.q, t, 60000), -QUOIT_EPOISON);
-	cr_assert(quoit_wait_error(c.q, &e));
+	cr_assert(quoit_get_wait_error(c.q, &e));
 	cr_expect_eq(e.opcode, QUOIT_OP_FILL, "%u", e.opcode);
 	cr_expect_eq(e.code, -ENOMEM);
 	cr_expect_eq(e.field, QUOIT_FIELD_MEMORY);
 	cr_expect_eq(quoit_read(c.q, sum, &x, sizeof x), -QUOIT_EPOISON);
-	cr_assert(quoit_wait_error(c.q, &e));
+	cr_assert(quoit_get_wait_error(c.q, &e));
 	cr_expect_eq(e.opcode, QUOIT_OP_FILL, "and of no reader in between: %u", e.opcode);
 	client_close(&c);
 }

@@ -176,7 +176,7 @@ Test(legs, samples_stand_for_all_however_fast_jobs_come)
 Test(legs, operations_are_counted_each)
 {
 	struct house h = house_open(64);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
 
 	cr_assert_eq(house_run(h.q, quoit_fill(t, 1)), 0);
 	for (int i = 0; i < 100; i++)
@@ -195,7 +195,7 @@ Test(legs, operations_are_counted_each)
 Test(legs, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
 	double from, ended, both;
 
 	from = now();
@@ -349,7 +349,7 @@ Test(legs, a_client_that_thinks_between_jobs_limits_itself)
 Test(legs, a_chain_waits_for_data)
 {
 	struct house h = house_open(64);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
 
 	for (unsigned i = 0; i < 30; i++)
 		house_submit(h.q, house_nap(&h, t, 30, SLEEP_WELL), i);
@@ -367,7 +367,7 @@ Test(legs, jobs_beyond_the_lease_wait_for_memory)
 	quoit_get_info(h.s, &info);
 	much = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
 	for (unsigned i = 0; i < 12; i++) {
-		quoit_tensor t = quoit_vector(h.q, QUOIT_F32, much);
+		quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, much);
 
 		house_submit(h.q, house_nap(&h, t, 100, SLEEP_WELL), i);
 		cr_assert_eq(quoit_free(h.q, t), 0);
@@ -380,14 +380,14 @@ Test(legs, jobs_beyond_the_lease_wait_for_memory)
 Test(legs, many_long_jobs_wait_for_their_turn)
 {
 	struct house h = house_open(1024);
-	quoit_tensor a = quoit_matrix(h.q, QUOIT_F32, 64, 10000);
-	quoit_tensor b = quoit_matrix(h.q, QUOIT_F32, 10000, 64), c[200];
+	quoit_tensor a = quoit_create_matrix(h.q, QUOIT_F32, 64, 10000);
+	quoit_tensor b = quoit_create_matrix(h.q, QUOIT_F32, 10000, 64), c[200];
 	char said[8192];
 
 	house_submit(h.q, quoit_fill(a, 1), 0);
 	house_submit(h.q, quoit_fill(b, 1), 0);
 	for (unsigned i = 0; i < 200; i++) {
-		c[i] = quoit_matrix(h.q, QUOIT_F32, 64, 64);
+		c[i] = quoit_create_matrix(h.q, QUOIT_F32, 64, 64);
 		house_submit(h.q, quoit_fill(c[i], 1), i); /* so that it has its bytes */
 	}
 	reap_all(&h, 202);

@@ -155,7 +155,7 @@ Test(machines, a_reactor_that_is_not_pinned_has_no_cpu)
 	refused_with = EPERM;
 	cr_assert_eq(daemon_start_prepared(&d, options, refuse_one_of_daemon), 0);
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &session), 0, "%s", quoit_open_text());
 	quoit_get_info(session, &info);
 	cr_expect_eq(info.reactor_cpu, -1);
 	cr_expect_eq(quoit_close(session, 0), 0);
@@ -229,7 +229,7 @@ static int keep_standard_closed(const char *socket)
 
 	for (int fd = 0; fd <= 2; fd++)
 		close(fd);
-	if (quoit_open(&session, &p) < 0 || quoit_ring_open(&q, session, NULL) < 0)
+	if (quoit_open(&p, &session) < 0 || quoit_open_ring(session, NULL, &q) < 0)
 		return 100;
 	for (int fd = 0; fd <= 2; fd++)
 		bad += fcntl(fd, F_GETFD) >= 0;
@@ -520,7 +520,7 @@ static int open_as(const struct daemon *d, uid_t uid, bool nobody, char ret_text
 		if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
 		    setresuid(uid, uid, uid) < 0 || (nobody && unshare(CLONE_NEWUSER) < 0))
 			_exit(126);
-		err = quoit_open(&session, &p);
+		err = quoit_open(&p, &session);
 		(void)!write(says[1], quoit_open_text(), strlen(quoit_open_text()));
 		_exit(-err);
 	}
@@ -635,8 +635,8 @@ static void expect_served(int resource, uint64_t bytes)
 	tight = (struct rlimit){bytes, bytes};
 	cr_assert_eq(daemon_start_prepared(&d, NULL, be_tight_as_daemon), 0, "%d", resource);
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&session, &p), 0, "%d: %s", resource, quoit_open_text());
-	cr_expect_eq(quoit_ring_open(&q, session, NULL), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &session), 0, "%d: %s", resource, quoit_open_text());
+	cr_expect_eq(quoit_open_ring(session, NULL, &q), 0, "%s", quoit_open_text());
 	cr_expect_eq(quoit_close(session, 0), 0);
 	daemon_stop(&d);
 }
@@ -651,10 +651,10 @@ Test(machines, default_leases_fit_into_its_limits)
 
 static void multiply(struct quoit_ring *q, enum quoit_dtype dtype, uint32_t side)
 {
-	quoit_tensor a = quoit_matrix(q, dtype, side, side);
-	quoit_tensor b = quoit_matrix(q, dtype, side, side);
-	quoit_tensor sum = quoit_vector(q, QUOIT_F32, 1),
-		     c = quoit_matrix(q, QUOIT_F32, side, side);
+	quoit_tensor a = quoit_create_matrix(q, dtype, side, side);
+	quoit_tensor b = quoit_create_matrix(q, dtype, side, side);
+	quoit_tensor sum = quoit_create_vector(q, QUOIT_F32, 1),
+		     c = quoit_create_matrix(q, QUOIT_F32, side, side);
 	float got;
 
 	cr_assert_eq(quoit_push(q, quoit_fill(a, 1)), 0);
@@ -678,8 +678,8 @@ Test(machines, however_small_a_stack_is_allowed)
 	tight = (struct rlimit){128 << 10, 128 << 10};
 	cr_assert_eq(daemon_start_prepared(&d, options, be_tight_as_daemon), 0);
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &session), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(session, NULL, &q), 0, "%s", quoit_open_text());
 	for (uint32_t side = 8; side <= 256; side *= 32) {
 		multiply(q, QUOIT_F32, side);
 		multiply(q, QUOIT_F64, side);
@@ -748,7 +748,7 @@ static void expect_refused(int resource, uint64_t bytes, const char *words)
 					   be_tight_as_daemon),
 		     0, "%d", resource);
 	p.socket = d.socket;
-	cr_expect_lt(quoit_open(&session, &p), 0);
+	cr_expect_lt(quoit_open(&p, &session), 0);
 	cr_expect(strstr(quoit_open_text(), words), "%s", quoit_open_text());
 	daemon_stop(&d);
 }
@@ -815,13 +815,13 @@ static int use_and_fork(const char *socket)
 	pid_t pid;
 
 	refuse_advice();
-	if (quoit_open(&session, &p) < 0 || quoit_ring_open(&q, session, NULL) < 0)
+	if (quoit_open(&p, &session) < 0 || quoit_open_ring(session, NULL, &q) < 0)
 		return 1;
 	pid = fork();
 	if (!pid) {
 		if (quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)) != -EOWNERDEAD)
 			_exit(2);
-		if (quoit_open(&own, &p) < 0 || quoit_ring_open(&q, own, NULL) < 0)
+		if (quoit_open(&p, &own) < 0 || quoit_open_ring(own, NULL, &q) < 0)
 			_exit(3);
 		_exit(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)) || quoit_close(own, 0) ||
 		      quoit_close(session, 0));
@@ -912,9 +912,9 @@ static float scale_denormal(const struct daemon *d)
 	quoit_tensor t;
 	float x = -1;
 
-	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0);
-	t = quoit_vector(q, QUOIT_F32, 1);
+	cr_assert_eq(quoit_open(&p, &session), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(session, NULL, &q), 0);
+	t = quoit_create_vector(q, QUOIT_F32, 1);
 	(void)quoit_push(q, quoit_fill(t, 1e-40));
 	(void)quoit_push(q, quoit_mul_scalar(t, t, 0.5));
 	cr_expect_eq(quoit_read(q, t, &x, sizeof x), 0);
@@ -961,10 +961,10 @@ static void product(const struct daemon *d, float *to, unsigned n)
 	struct quoit_ring *q;
 	quoit_tensor a, b;
 
-	cr_assert_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, session, NULL), 0);
-	a = quoit_matrix(q, QUOIT_F32, n, n);
-	b = quoit_matrix(q, QUOIT_F32, n, n);
+	cr_assert_eq(quoit_open(&p, &session), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(session, NULL, &q), 0);
+	a = quoit_create_matrix(q, QUOIT_F32, n, n);
+	b = quoit_create_matrix(q, QUOIT_F32, n, n);
 	cr_assert_eq(quoit_push(q, quoit_normal(a, 7, 0)), 0);
 	cr_assert_eq(quoit_push(q, quoit_gemm(b, a, a, 0, 1, 0)), 0);
 	cr_assert_eq(quoit_read(q, b, to, sizeof *to * n * n), 0);
@@ -1056,7 +1056,7 @@ Test(machines, a_quoitd_that_is_stopped_is_told_and_keeps_nobody)
 	p.socket = d.socket;
 	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
 	begin = seconds_now();
-	cr_expect_eq(quoit_open(&session, &p), -ETIMEDOUT);
+	cr_expect_eq(quoit_open(&p, &session), -ETIMEDOUT);
 	cr_expect(strstr(quoit_open_text(), "is stopped"), "%s", quoit_open_text());
 	cr_expect_lt(seconds_now() - begin, 15);
 	expect_silent(&d, "kill 1", "quoitd does not answer: nothing for 5 s");
@@ -1066,7 +1066,7 @@ Test(machines, a_quoitd_that_is_stopped_is_told_and_keeps_nobody)
 	expect_silent(&d, "stat", "does not move: reactor 0");
 	expect_silent(&d, "top --batch -n 1", "does not move: reactor 0");
 	cr_assert_eq(kill(d.pid, SIGCONT), 0);
-	cr_expect_eq(quoit_open(&session, &p), 0, "%s", quoit_open_text());
+	cr_expect_eq(quoit_open(&p, &session), 0, "%s", quoit_open_text());
 	quoit_close(session, 0);
 	daemon_stop(&d);
 }

@@ -29,7 +29,7 @@ static void skip_without(struct daemon *d, unsigned devices)
 	struct quoit_session *s;
 	struct quoit_info info;
 
-	cr_assert_eq(quoit_open(&s, &p), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0);
 	quoit_get_info(s, &info);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	if (info.devices >= devices)

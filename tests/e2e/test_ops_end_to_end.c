@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ops_end_to_end.c - run every operation of ops.def once, from the builder to the bytes. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void run(struct quoit_sqe sqe)
 /* Make an f32 tensor of 2 x 3 with these elements. */
 static quoit_tensor floats(const float values[6])
 {
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, 2, 3);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_F32, 2, 3);
 
 	cr_assert_eq(quoit_write(c.q, t, values, 6 * sizeof *values), 0);
 	return t;
@@ -32,7 +33,7 @@ static quoit_tensor floats(const float values[6])
 
 static quoit_tensor ints(uint32_t rows, uint32_t cols, const int32_t *values)
 {
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_I32, rows, cols);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_I32, rows, cols);
 
 	cr_assert_eq(quoit_write(c.q, t, values, rows * cols * sizeof *values), 0);
 	return t;
@@ -71,8 +72,8 @@ static const float y_values[6] = {2, 2, 2, 4, 4, 4};
 static void check_moves(void)
 {
 	quoit_tensor x = floats(x_values), out = floats(y_values);
-	quoit_tensor turned = quoit_matrix(c.q, QUOIT_F32, 3, 2);
-	quoit_tensor whole = quoit_matrix(c.q, QUOIT_I32, 2, 3);
+	quoit_tensor turned = quoit_create_matrix(c.q, QUOIT_F32, 3, 2);
+	quoit_tensor whole = quoit_create_matrix(c.q, QUOIT_I32, 2, 3);
 	quoit_tensor index = ints(1, 3, (int32_t[]){2, 0, 0});
 
 	run(quoit_fill(out, 1.5));
@@ -151,7 +152,8 @@ static void check_unary(void)
 
 static void check_random(void)
 {
-	quoit_tensor a = quoit_vector(c.q, QUOIT_F32, 6), b = quoit_vector(c.q, QUOIT_F32, 6);
+	quoit_tensor a = quoit_create_vector(c.q, QUOIT_F32, 6),
+		     b = quoit_create_vector(c.q, QUOIT_F32, 6);
 	float first[6], second[6];
 
 	run(quoit_uniform(a, 7, 0));
@@ -168,17 +170,33 @@ static void check_random(void)
 	cr_expect_neq(memcmp(first, second, sizeof first), 0, "another seed, another sequence");
 }
 
+static void expect_no_axis(struct quoit_sqe sqe, const char *words)
+{
+	char text[256];
+	quoit_job job;
+
+	cr_assert_eq(quoit_start(c.q, sqe, &job), 0);
+	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), -EINVAL);
+	quoit_strerror_wait(c.q, -EINVAL, text, sizeof text);
+	cr_expect(strstr(text, words), "%s", text);
+}
+
 static void check_reductions(void)
 {
 	quoit_tensor x = floats(x_values), y = floats(y_values), gradient = floats(y_values);
-	quoit_tensor one = quoit_vector(c.q, QUOIT_F32, 1);
-	quoit_tensor rows = quoit_matrix(c.q, QUOIT_F32, 2, 1);
-	quoit_tensor where = quoit_vector(c.q, QUOIT_I64, 1);
-	quoit_tensor square = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	quoit_tensor one = quoit_create_vector(c.q, QUOIT_F32, 1);
+	quoit_tensor rows = quoit_create_matrix(c.q, QUOIT_F32, 2, 1);
+	quoit_tensor where = quoit_create_vector(c.q, QUOIT_I64, 1);
+	quoit_tensor square = quoit_create_matrix(c.q, QUOIT_F32, 2, 2);
 	int64_t at = -1;
 
 	run(quoit_sum(rows, x, 3));
 	EXPECT_FLOATS(rows, "sum", 2, -1.75f);
+	run(quoit_fill(rows, 0));
+	run(quoit_sum(rows, x, -1));
+	EXPECT_FLOATS(rows, "sum over the last axis", 2, -1.75f);
+	expect_no_axis(quoit_sum(rows, x, 4), "axis 4 does not exist");
+	expect_no_axis(quoit_sum(rows, x, -5), "the axis does not exist");
 	run(quoit_mean(one, y, QUOIT_AXIS_ALL));
 	EXPECT_FLOATS(one, "mean", 3);
 	run(quoit_amax(one, x, QUOIT_AXIS_ALL));
@@ -205,9 +223,10 @@ static void check_reductions(void)
 /* Convert 2 x 3 numbers that need no rounding to halves and back. */
 static void check_halves(enum quoit_dtype dtype)
 {
-	quoit_tensor x = quoit_matrix(c.q, dtype, 2, 3), y = quoit_matrix(c.q, dtype, 2, 3);
-	quoit_tensor square = quoit_matrix(c.q, dtype, 2, 2);
-	quoit_tensor sum = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	quoit_tensor x = quoit_create_matrix(c.q, dtype, 2, 3),
+		     y = quoit_create_matrix(c.q, dtype, 2, 3);
+	quoit_tensor square = quoit_create_matrix(c.q, dtype, 2, 2);
+	quoit_tensor sum = quoit_create_matrix(c.q, QUOIT_F32, 2, 2);
 	uint16_t halves[6];
 
 	for (unsigned i = 0; i < 6; i++)
@@ -229,9 +248,9 @@ static void check_halves(enum quoit_dtype dtype)
 static void check_large_halves(void)
 {
 	enum { N = 400 };
-	quoit_tensor a = quoit_matrix(c.q, QUOIT_BF16, N, N),
-		     b = quoit_matrix(c.q, QUOIT_BF16, N, N);
-	quoit_tensor product = quoit_matrix(c.q, QUOIT_F32, N, N);
+	quoit_tensor a = quoit_create_matrix(c.q, QUOIT_BF16, N, N),
+		     b = quoit_create_matrix(c.q, QUOIT_BF16, N, N);
+	quoit_tensor product = quoit_create_matrix(c.q, QUOIT_F32, N, N);
 	uint16_t *halves = malloc(N * N * sizeof *halves);
 	float *found = malloc(N * N * sizeof *found);
 
@@ -251,15 +270,15 @@ static void check_large_halves(void)
 static void check_files(void)
 {
 	char path[] = "/tmp/quoit-e2e-file-XXXXXX";
-	int fd = mkstemp(path), file = quoit_file_add(c.s, fd);
+	int fd = mkstemp(path), file = quoit_add_file(c.s, fd);
 	quoit_tensor x = floats(x_values), back = floats(y_values);
 
 	unlink(path);
 	cr_assert_geq(file, 0);
-	run(quoit_file_write(x, file, 8));
-	run(quoit_file_read(back, file, 8));
+	run(quoit_write_file(x, file, 8));
+	run(quoit_read_file(back, file, 8));
 	EXPECT_FLOATS(back, "file", 1, -2, 3, 4, 0.25f, -6);
-	cr_expect_eq(quoit_file_remove(c.s, file), 0);
+	cr_expect_eq(quoit_remove_file(c.s, file), 0);
 	close(fd);
 }
 

@@ -33,7 +33,7 @@ static struct quoit_stamps stamps_of(quoit_job job)
 	struct quoit_stamps stamps;
 
 	cr_assert_eq(quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER), 1);
-	cr_assert(quoit_job_stamps(c.q, job, &stamps));
+	cr_assert(quoit_get_job_stamps(c.q, job, &stamps));
 	return stamps;
 }
 
@@ -48,8 +48,9 @@ static int32_t read_int(quoit_tensor t)
 /* Make a tensor that a job has failed to write; *ret_cause: that job's user_data. */
 static quoit_tensor failed_tensor(void)
 {
-	quoit_tensor index = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_I32, 2);
-	quoit_tensor out = quoit_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor index = quoit_create_vector(c.q, QUOIT_I32, 4),
+		     x = quoit_create_vector(c.q, QUOIT_I32, 2);
+	quoit_tensor out = quoit_create_vector(c.q, QUOIT_I32, 4);
 
 	cr_assert_eq(quoit_push(c.q, quoit_fill_int(index, 2)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_gather(out, x, index, 3)), 0);
@@ -60,7 +61,7 @@ static quoit_tensor failed_tensor(void)
 
 Test(order, a_chain_runs_in_its_order)
 {
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, 1);
 
 	for (int i = 1; i <= 200; i++) { /* these do not commute */
 		cr_assert_eq(quoit_push(c.q, quoit_mul_int(t, t, 3)), 0);
@@ -74,8 +75,8 @@ Test(order, a_chain_runs_in_its_order)
 
 Test(order, what_does_not_fit_is_told_with_what_would)
 {
-	quoit_tensor from = quoit_vector(c.q, QUOIT_F32, 1000);
-	quoit_tensor to = quoit_vector(c.q, QUOIT_F32, 999);
+	quoit_tensor from = quoit_create_vector(c.q, QUOIT_F32, 1000);
+	quoit_tensor to = quoit_create_vector(c.q, QUOIT_F32, 999);
 	char text[256];
 	float x[999];
 	int err;
@@ -89,7 +90,7 @@ Test(order, what_does_not_fit_is_told_with_what_would)
 
 Test(order, jobs_on_other_bytes_do_not_wait)
 {
-	quoit_tensor slow = client_large(&c), quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor slow = client_large(&c), quick = quoit_create_vector(c.q, QUOIT_I32, 1);
 	quoit_job last, first;
 
 	client_busy(&c, slow, 20);
@@ -110,7 +111,7 @@ static quoit_tensor columns(quoit_tensor t, uint32_t rows, uint32_t width, uint3
 Test(order, jobs_on_other_columns_of_a_matrix_do_not_wait)
 {
 	enum { ROWS = 4096, WIDTH = 256 };
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, ROWS, WIDTH);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_F32, ROWS, WIDTH);
 	quoit_tensor left = columns(t, ROWS, WIDTH, 0), right = columns(t, ROWS, WIDTH, WIDTH / 2);
 	const struct quoit_shape four = {
 		.dtype = QUOIT_F32, .dim = {1, 1, 1, 4}, .stride = {0, 0, 0, 1}};
@@ -131,7 +132,7 @@ Test(order, a_panel_of_a_matrix_is_made_of_two_others)
 {
 	enum { N = 64 };
 	static float x[N][4 * N];
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_F32, N, 4 * N), part[4];
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_F32, N, 4 * N), part[4];
 
 	for (unsigned i = 0; i < 4; i++)
 		part[i] = quoit_view(c.q, t,
@@ -149,7 +150,7 @@ Test(order, a_panel_of_a_matrix_is_made_of_two_others)
 		for (unsigned j = 0; j < 4 * N; j++)
 			cr_assert_eq(x[i][j], ((float[]){3 + 6 * N, 3, 6 * N, -1})[j / N], "%u %u",
 				     i, j);
-	cr_expect_eq(quoit_failures(c.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 0);
 }
 
 Test(order, a_tensor_reads_as_zeros_until_it_is_written)
@@ -157,7 +158,7 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 	static int32_t zeros[5000], values[5000];
 
 	for (unsigned round = 0; round < 8; round++) {
-		quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 5000);
+		quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, 5000);
 		struct quoit_shape half = {.dtype = QUOIT_I32, .dim = {1, 1, 1, 2500}};
 		quoit_tensor part;
 
@@ -171,7 +172,7 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
 		cr_assert_eq(quoit_push(c.q, quoit_fill_int(t, 9)), 0);
 		quoit_free(c.q, part);
 		quoit_free(c.q, t);
-		t = quoit_vector(c.q, QUOIT_I32, 5000);
+		t = quoit_create_vector(c.q, QUOIT_I32, 5000);
 		cr_assert_eq(quoit_push(c.q, quoit_copy(t, t)), 0);
 		cr_assert_eq(quoit_read(c.q, t, values, sizeof values), 0);
 		cr_assert_eq(memcmp(values, zeros, sizeof values), 0, "round %u", round);
@@ -185,8 +186,8 @@ Test(order, a_tensor_reads_as_zeros_until_it_is_written)
  */
 static void expect_zeros_after_failure(unsigned busy)
 {
-	quoit_tensor bad = failed_tensor(), out = quoit_vector(c.q, QUOIT_I32, 4);
-	quoit_tensor slow = client_large(&c), old = quoit_vector(c.q, QUOIT_I32, 4), fresh;
+	quoit_tensor bad = failed_tensor(), out = quoit_create_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor slow = client_large(&c), old = quoit_create_vector(c.q, QUOIT_I32, 4), fresh;
 	int32_t values[4];
 
 	cr_assert_eq(quoit_push(c.q, quoit_fill_int(out, 1)), 0);
@@ -194,7 +195,7 @@ static void expect_zeros_after_failure(unsigned busy)
 	cr_assert_eq(quoit_push(c.q, quoit_fill(slow, 0)), 0);
 	cr_assert_eq(quoit_free(c.q, old), 0);
 	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	fresh = quoit_vector(c.q, QUOIT_I32, 4);
+	fresh = quoit_create_vector(c.q, QUOIT_I32, 4);
 	client_busy(&c, slow, busy);
 	cr_assert_eq(quoit_push(c.q, quoit_nop(slow)), 0);
 	cr_assert_eq(quoit_push(c.q, busy ? quoit_with_link(quoit_add(out, bad, fresh), 1)
@@ -218,7 +219,7 @@ Test(order, a_failed_first_job_leaves_zeros_when_it_had_to_wait)
 
 Test(order, a_freed_tensor_is_there_for_the_jobs_before)
 {
-	quoit_tensor slow = client_large(&c), sum = quoit_vector(c.q, QUOIT_F32, 1);
+	quoit_tensor slow = client_large(&c), sum = quoit_create_vector(c.q, QUOIT_F32, 1);
 	float value;
 
 	client_busy(&c, slow, 10);
@@ -233,7 +234,7 @@ Test(order, a_freed_tensor_is_there_for_the_jobs_before)
 
 Test(order, a_linked_job_starts_after_the_other_has_ended)
 {
-	quoit_tensor slow = client_large(&c), quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor slow = client_large(&c), quick = quoit_create_vector(c.q, QUOIT_I32, 1);
 	quoit_job a, b;
 
 	client_busy(&c, slow, 10);
@@ -244,7 +245,7 @@ Test(order, a_linked_job_starts_after_the_other_has_ended)
 
 Test(order, a_link_carries_no_failure_and_may_name_what_is_over)
 {
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, 1);
 
 	(void)failed_tensor();
 	cr_expect_eq(
@@ -257,7 +258,7 @@ Test(order, a_link_carries_no_failure_and_may_name_what_is_over)
 
 Test(order, after_all_ends_last_of_all_before_and_holds_nobody_back)
 {
-	quoit_tensor t[4], quick = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor t[4], quick = quoit_create_vector(c.q, QUOIT_I32, 1);
 	quoit_job job[4], all, behind;
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -280,14 +281,14 @@ Test(order, more_late_after_all_jobs_than_the_ring_has_entries_end_all_the_same)
 	struct quoit_ring *q;
 	quoit_tensor slow;
 
-	cr_assert_eq(quoit_ring_open(&q, c.s, &small), 0);
-	slow = quoit_vector(q, QUOIT_F32, 1u << 20);
+	cr_assert_eq(quoit_open_ring(c.s, &small, &q), 0);
+	slow = quoit_create_vector(q, QUOIT_F32, 1u << 20);
 	for (unsigned i = 0; i < 6; i++)
 		cr_assert_eq(quoit_push(q, quoit_normal(slow, i, 0)), 0);
 	for (unsigned i = 0; i < 500; i++)
 		cr_assert_eq(quoit_push(q, quoit_with_deadline(quoit_after_all(), 1)), 0);
 	cr_expect_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_ring_close(q), 0);
+	cr_expect_eq(quoit_close_ring(q), 0);
 }
 
 /* ---- priorities and stamps ---- */
@@ -296,7 +297,8 @@ Test(order, an_urgent_job_is_started_before_those_that_wait)
 {
 	enum { JOBS = 40, LONG = 1 << 16 };
 	const struct quoit_shape many = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 6, 1u << 25}};
-	quoit_tensor one = quoit_vector(c.q, QUOIT_F32, 1), sum = quoit_vector(c.q, QUOIT_F32, 1);
+	quoit_tensor one = quoit_create_vector(c.q, QUOIT_F32, 1),
+		     sum = quoit_create_vector(c.q, QUOIT_F32, 1);
 	quoit_tensor all = quoit_view(c.q, one, &many, 0), out[JOBS + 1];
 	quoit_job low[JOBS], high;
 	uint64_t last = 0;
@@ -306,7 +308,7 @@ Test(order, an_urgent_job_is_started_before_those_that_wait)
 	 * priority.
 	 */
 	for (unsigned i = 0; i <= JOBS; i++) {
-		out[i] = quoit_vector(c.q, QUOIT_F32, LONG);
+		out[i] = quoit_create_vector(c.q, QUOIT_F32, LONG);
 		cr_assert_eq(quoit_push(c.q, quoit_fill(out[i], 0)), 0);
 	}
 	cr_assert_eq(quoit_push(c.q, quoit_fill(one, 1)), 0);
@@ -326,7 +328,7 @@ Test(order, an_urgent_job_is_started_before_those_that_wait)
 
 Test(order, stamps_go_up)
 {
-	quoit_tensor large = client_large(&c), small = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor large = client_large(&c), small = quoit_create_vector(c.q, QUOIT_I32, 1);
 	quoit_job job[] = {start(quoit_nop(0)), start(quoit_fill_int(small, 1)),
 			   start(quoit_normal(large, 1, 0)), start(quoit_after_all()),
 			   start(quoit_fill_int(0, 1))};
@@ -346,8 +348,8 @@ Test(order, stamps_go_up)
 
 Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
 {
-	quoit_tensor bad = failed_tensor(), copy = quoit_vector(c.q, QUOIT_I32, 4);
-	quoit_tensor again = quoit_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor bad = failed_tensor(), copy = quoit_create_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor again = quoit_create_vector(c.q, QUOIT_I32, 4);
 	struct quoit_error error;
 	struct quoit_cqe cqe = {.flags = QUOIT_CQE_ERROR};
 	char text[256];
@@ -355,9 +357,10 @@ Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
 
 	cr_assert_eq(quoit_push(c.q, quoit_copy(copy, bad)), 0);
 	job = start(quoit_copy(again, copy));
-	cqe.res = quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER) == 1 ? quoit_result(c.q, job) : 0;
+	cqe.res = quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER) == 1 ? quoit_get_result(c.q, job)
+								      : 0;
 	cr_expect_eq(cqe.res, -QUOIT_EPOISON);
-	cr_assert(quoit_job_error(c.q, job, &error));
+	cr_assert(quoit_get_job_error(c.q, job, &error));
 	cr_expect_eq(error.code, -ERANGE);
 	cr_expect_eq(error.opcode, QUOIT_OP_GATHER);
 	quoit_strerror_cqe(&cqe, &error, text, sizeof text);
@@ -365,14 +368,15 @@ Test(order, who_reads_what_was_not_written_fails_with_the_first_cause_in_words)
 	cr_expect(strstr(text, "ERANGE"), "%s", text);
 	cr_expect_eq(quoit_wait_tensor(c.q, copy, QUOIT_FOREVER), -QUOIT_EPOISON);
 	cr_expect_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0, "waiting for all does not fail");
-	cr_expect_eq(quoit_failures(c.q, NULL), 2, "the gather and the first copy");
+	cr_expect_eq(quoit_count_failures(c.q, NULL), 2, "the gather and the first copy");
 }
 
 /* A refused job never becomes a job, but its output still counts as failed. */
 Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 {
-	quoit_tensor a = quoit_matrix(c.q, QUOIT_F32, 2, 3), b = quoit_matrix(c.q, QUOIT_F32, 4, 2);
-	quoit_tensor product = quoit_matrix(c.q, QUOIT_F32, 2, 2);
+	quoit_tensor a = quoit_create_matrix(c.q, QUOIT_F32, 2, 3),
+		     b = quoit_create_matrix(c.q, QUOIT_F32, 4, 2);
+	quoit_tensor product = quoit_create_matrix(c.q, QUOIT_F32, 2, 2);
 	struct quoit_error error;
 	quoit_job job;
 	float got[4];
@@ -383,11 +387,11 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 	job = start(quoit_copy(b, product));
 	cr_expect_eq(quoit_read(c.q, product, got, sizeof got), -QUOIT_EPOISON);
 	/* of another shape, so it is refused itself */
-	cr_expect_eq(quoit_result(c.q, job), -EINVAL);
+	cr_expect_eq(quoit_get_result(c.q, job), -EINVAL);
 	job = start(quoit_nop(product));
 	cr_assert_eq(quoit_wait_all_of(c.q, &job, 1, QUOIT_FOREVER), 1);
-	cr_expect_eq(quoit_result(c.q, job), -QUOIT_EPOISON);
-	cr_assert(quoit_job_error(c.q, job, &error));
+	cr_expect_eq(quoit_get_result(c.q, job), -QUOIT_EPOISON);
+	cr_assert(quoit_get_job_error(c.q, job, &error));
 	cr_expect_eq(error.code, -EINVAL);
 	cr_expect_eq(error.opcode, QUOIT_OP_GEMM);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(product, 2.0)), 0);
@@ -397,7 +401,8 @@ Test(order, who_reads_what_a_refused_job_should_have_written_fails_by_its_fault)
 
 Test(order, a_scalar_of_the_wrong_kind_fails_its_output)
 {
-	quoit_tensor n = quoit_vector(c.q, QUOIT_I32, 4), x = quoit_vector(c.q, QUOIT_F32, 4);
+	quoit_tensor n = quoit_create_vector(c.q, QUOIT_I32, 4),
+		     x = quoit_create_vector(c.q, QUOIT_F32, 4);
 	const struct quoit_sqe bad[] = {quoit_fill(n, 2.0),
 					quoit_add_scalar(n, n, 1.5),
 					quoit_axpby(n, 2.0, n, 3, n),
@@ -435,8 +440,8 @@ Test(order, an_operation_that_is_switched_off_fails_its_output_too)
 	float got[4];
 
 	client_open(&other, options, NULL);
-	x = quoit_vector(other.q, QUOIT_F32, 4);
-	y = quoit_vector(other.q, QUOIT_F32, 4);
+	x = quoit_create_vector(other.q, QUOIT_F32, 4);
+	y = quoit_create_vector(other.q, QUOIT_F32, 4);
 	cr_assert_eq(quoit_push(other.q, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_push(other.q, quoit_fill(y, 1.0)), 0);
 	cr_assert_eq(quoit_push(other.q, quoit_exp(y, x)), 0);
@@ -447,7 +452,8 @@ Test(order, an_operation_that_is_switched_off_fails_its_output_too)
 /* Jobs that use its output already are not disturbed, and later writes are valid. */
 Test(order, a_refused_job_fails_its_output_in_its_place)
 {
-	quoit_tensor x = client_large(&c), before = quoit_vector(c.q, QUOIT_F32, 1), none = {0};
+	quoit_tensor x = client_large(&c), before = quoit_create_vector(c.q, QUOIT_F32, 1),
+		     none = {0};
 	quoit_job busy, first, refused, behind, last;
 
 	client_busy(&c, x, 20);
@@ -457,11 +463,11 @@ Test(order, a_refused_job_fails_its_output_in_its_place)
 	behind = start(quoit_nop(x));
 	last = start(quoit_fill(x, 3.0));
 	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_result(c.q, busy), 0);
-	cr_expect_eq(quoit_result(c.q, first), 0);
-	cr_expect_eq(quoit_result(c.q, refused), -EBADF);
-	cr_expect_eq(quoit_result(c.q, behind), -QUOIT_EPOISON);
-	cr_expect_eq(quoit_result(c.q, last), 0);
+	cr_expect_eq(quoit_get_result(c.q, busy), 0);
+	cr_expect_eq(quoit_get_result(c.q, first), 0);
+	cr_expect_eq(quoit_get_result(c.q, refused), -EBADF);
+	cr_expect_eq(quoit_get_result(c.q, behind), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_get_result(c.q, last), 0);
 	cr_expect_eq(quoit_wait_tensor(c.q, x, QUOIT_FOREVER), 0);
 }
 
@@ -483,7 +489,8 @@ Test(order, a_whole_write_ends_the_poison_and_a_part_does_not)
 Test(order, a_whole_write_that_fails_is_the_cause_from_then_on_and_a_part_is_not)
 {
 	const struct quoit_shape first = {QUOIT_F32, {1, 1, 1, 5}, {0, 0, 0, 1}};
-	quoit_tensor x = quoit_vector(c.q, QUOIT_F32, 10), wrong = quoit_vector(c.q, QUOIT_F32, 9);
+	quoit_tensor x = quoit_create_vector(c.q, QUOIT_F32, 10),
+		     wrong = quoit_create_vector(c.q, QUOIT_F32, 9);
 	quoit_tensor part = quoit_view(c.q, x, &first, 0);
 	const struct quoit_sqe failing[] = {quoit_exp(x, wrong), quoit_log(x, wrong),
 					    quoit_sqrt(part, wrong)};
@@ -493,7 +500,7 @@ Test(order, a_whole_write_that_fails_is_the_cause_from_then_on_and_a_part_is_not
 	for (unsigned i = 0; i < 3; i++) {
 		cr_assert_eq(quoit_push_sqe(c.q, &failing[i]), 0);
 		cr_expect_eq(quoit_wait_tensor(c.q, x, QUOIT_FOREVER), -QUOIT_EPOISON);
-		cr_assert(quoit_wait_error(c.q, &error));
+		cr_assert(quoit_get_wait_error(c.q, &error));
 		cr_expect_eq(error.opcode, cause[i], "%u: %u", i, error.opcode);
 	}
 }
@@ -505,6 +512,6 @@ Test(order, a_poisoned_tensor_can_be_freed_and_its_index_used_again)
 
 		cr_assert_eq(quoit_free(c.q, bad), 0);
 	}
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 1);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, 1);
 	cr_expect_eq(read_int(t), 0);
 }

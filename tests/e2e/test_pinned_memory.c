@@ -38,8 +38,8 @@ static struct fixture start_prepared(uint64_t pinned, const char *option,
 
 	cr_assert_eq(daemon_start_prepared(&f.d, options, prepare), 0);
 	p.socket = f.d.socket;
-	cr_assert_eq(quoit_open(&f.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&f.q, f.s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &f.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(f.s, NULL, &f.q), 0);
 	return f;
 }
 
@@ -115,8 +115,8 @@ Test(pinned_memory, more_than_the_region_is_refused_with_both_numbers)
 
 		cr_assert_eq(quoit_start(f.q, quoit_fill_int(t, 1), &job), 0);
 		cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
-		cr_expect_eq(quoit_result(f.q, job), row[i].result, "row %u", i);
-		if (row[i].result && quoit_job_error(f.q, job, &error)) {
+		cr_expect_eq(quoit_get_result(f.q, job), row[i].result, "row %u", i);
+		if (row[i].result && quoit_get_job_error(f.q, job, &error)) {
 			cr_expect_eq(error.field, QUOIT_FIELD_MEMORY);
 			cr_expect_eq(error.value[0], (row[i].bytes + 4095) / 4096 * 4096);
 			cr_expect_eq(error.value[1], row[i].region);
@@ -145,7 +145,7 @@ Test(pinned_memory, deep_queue_that_fits_one_at_a_time_is_never_refused)
 		quoit_free(f.q, b);
 	}
 	cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	expect_filled(&f, sum, 4, 400);
 	stop(&f);
 }
@@ -206,7 +206,7 @@ Test(pinned_memory, pieces_of_any_pattern_move_without_loss)
 	}
 	for (int i = 0; i < PIECES; i++)
 		expect_filled(&f, t[i], MIB, count[i]);
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	stop(&f);
 }
 
@@ -235,7 +235,7 @@ Test(pinned_memory, piece_does_not_move_under_a_job_that_runs)
 		quoit_free(f.q, moves);
 		quoit_free(f.q, large);
 	}
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	stop(&f);
 }
 
@@ -273,7 +273,7 @@ Test(pinned_memory, piece_does_not_move_under_a_job_that_is_about_to_start)
 		quoit_free(f.q, small);
 		quoit_free(f.q, large);
 	}
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	stop(&f);
 }
 
@@ -298,7 +298,7 @@ Test(pinned_memory, job_waits_until_both_kinds_of_bytes_are_there)
 		quoit_free(f.q, pinned);
 	}
 	cr_expect_eq(quoit_wait_all(f.q, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_failures(f.q, NULL), 0);
+	cr_expect_eq(quoit_count_failures(f.q, NULL), 0);
 	stop(&f);
 }
 
@@ -422,7 +422,7 @@ Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
 	quoit_tensor t = create(&f, 12 * MIB, QUOIT_CREATE_PINNED);
 	int32_t *got = malloc(12 * MIB);
 	int fd = open(f.d.folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	int file = quoit_file_add(f.s, fd);
+	int file = quoit_add_file(f.s, fd);
 
 	cr_expect_eq(await_counter(&f, QUOIT_SESSION_PINNED_REGISTERED, 4 * MIB), 4 * MIB);
 	cr_expect_eq(
@@ -436,8 +436,8 @@ Test(pinned_memory, what_the_limit_leaves_out_is_said_and_works_the_same)
 	for (unsigned i = 0; i < words; i++)
 		got[i] = (int32_t)i;
 	cr_assert_eq(pwrite(fd, got, words * 4, 0), (ssize_t)(words * 4));
-	cr_expect_eq(run(&f, quoit_file_read(t, file, 0)), (int)(words * 4));
-	cr_expect_eq(run(&f, quoit_file_write(t, file, words * 4)), (int)(words * 4));
+	cr_expect_eq(run(&f, quoit_read_file(t, file, 0)), (int)(words * 4));
+	cr_expect_eq(run(&f, quoit_write_file(t, file, words * 4)), (int)(words * 4));
 	memset(got, 0, words * 4);
 	cr_assert_eq(pread(fd, got, words * 4, (off_t)(words * 4)), (ssize_t)(words * 4));
 	for (unsigned i = 0; i < words; i++)

@@ -42,8 +42,8 @@ static void open_scene(struct scene *c)
 	cr_assert_eq(daemon_start(&c->d, options), 0);
 	tracer_start(&tracer, &c->d);
 	p.socket = c->d.socket;
-	cr_assert_eq(quoit_open(&c->s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &c->s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0);
 	quoit_get_info(c->s, &info);
 	c->session = (int64_t)info.session;
 }
@@ -138,7 +138,7 @@ Test(probes, jobs_of_the_table_start_somewhere_and_end)
 	quoit_tensor x, y;
 
 	open_scene(&c);
-	x = quoit_vector(c.q, QUOIT_F32, LARGE);
+	x = quoit_create_vector(c.q, QUOIT_F32, LARGE);
 	y = quoit_create(c.q, &there, QUOIT_CREATE_ON(1));
 	for (unsigned i = 0; i < JOBS; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_normal(x, i, 0)), 0);
@@ -166,7 +166,7 @@ Test(probes, a_refusal_says_what_its_error_record_says)
 		cr_assert_eq(quoit_push(c.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(12345, 1.0)), 0);
 	finish(&c);
-	cr_assert_eq(quoit_failures(c.q, &error), 1);
+	cr_assert_eq(quoit_count_failures(c.q, &error), 1);
 	tracer_stop(&tracer, (uint64_t)c.session);
 	cr_assert_eq(tracer_count(&tracer, "refuse", QUOITD), 1);
 	e = tracer_next(&tracer, "refuse", QUOITD, &from);
@@ -186,7 +186,7 @@ Test(probes, wakes_are_those_that_quoitd_counts)
 	quoit_tensor x;
 
 	open_scene(&c);
-	x = quoit_vector(c.q, QUOIT_F32, LARGE);
+	x = quoit_create_vector(c.q, QUOIT_F32, LARGE);
 	finish(&c);
 	for (unsigned i = 0; i < 8 * JOBS; i++)
 		cr_assert_eq(quoit_push(c.q, quoit_normal(x, i, 0)), 0);

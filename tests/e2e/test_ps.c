@@ -37,7 +37,7 @@ static struct town town_open(void)
 	for (int i = 0; i < SESSIONS; i++) {
 		struct quoit_open_params p = {.socket = t.d.socket, .name = names[i]};
 
-		cr_assert_eq(quoit_open(&t.s[i], &p), 0, "%s", quoit_open_text());
+		cr_assert_eq(quoit_open(&p, &t.s[i]), 0, "%s", quoit_open_text());
 	}
 	return t;
 }
@@ -98,8 +98,8 @@ Test(ps, shows_a_session_with_its_counts)
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	params.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &params), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&params, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	quoit_get_info(s, &info);
 	for (int i = 0; i < 6; i++)
 		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
@@ -159,7 +159,7 @@ Test(ps, of_a_dead_daemon_says_so_and_shows_what_it_left)
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	params.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &params), 0);
+	cr_assert_eq(quoit_open(&params, &s), 0);
 	daemon_kill(&d);
 	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s", d.socket), 0);
 	cr_expect(strstr(said, "is dead"), "%s", said);

@@ -36,12 +36,12 @@ static void place_open(struct place *p, unsigned flags, bool free)
 
 	client_open(&p->c, options, NULL);
 	params.socket = p->c.d.socket;
-	cr_assert_eq(quoit_open(&p->s, &params), 0);
-	cr_assert_eq(quoit_ring_open(&p->q, p->s, NULL), 0);
+	cr_assert_eq(quoit_open(&params, &p->s), 0);
+	cr_assert_eq(quoit_open_ring(p->s, NULL, &p->q), 0);
 	quoit_get_info(p->s, &info);
 	p->cpu = info.reactor_cpu;
 	cr_assert_geq(p->cpu, 0);
-	p->t = quoit_vector(p->q, QUOIT_F32, 1 << 22);
+	p->t = quoit_create_vector(p->q, QUOIT_F32, 1 << 22);
 	sched_getaffinity(0, sizeof p->all, &p->all);
 	if (CPU_COUNT(&p->all) < 2)
 		cr_skip_test("one CPU");

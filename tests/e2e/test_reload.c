@@ -71,7 +71,7 @@ static int64_t default_lease(const struct daemon *d)
 	struct quoit_open_params options = {.socket = d->socket};
 	struct quoit_info info;
 	struct quoit_session *q;
-	int err = quoit_open(&q, &options);
+	int err = quoit_open(&options, &q);
 
 	if (err < 0)
 		return err;
@@ -144,7 +144,7 @@ Test(reload, sessions_go_on)
 
 	start(&d, "uid-connections = 8\n");
 	options.socket = d.socket;
-	cr_assert_eq(quoit_open(&q, &options), 0);
+	cr_assert_eq(quoit_open(&options, &q), 0);
 	configure("uid-connections = 1\nmemory = 1M\n");
 	reload(&d, "the configuration was reloaded", 1);
 	cr_expect_lt(default_lease(&d), 0);
@@ -244,7 +244,7 @@ Test(reload, a_section_counts_once_its_name_is_known, .timeout = 60)
 	expect_value(&d, "user.quoit-newcomer.share", "no such user yet");
 	add_user(&d, "quoit-newcomer", geteuid());
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &p), 0); /* a new session makes quoitd look soon */
+	cr_assert_eq(quoit_open(&p, &s), 0); /* a new session makes quoitd look soon */
 	cr_expect_eq(daemon_log_count(&d, "'quoit-newcomer' takes effect", 1), 1);
 	cr_expect_eq(tool_run(said, sizeof said, "share --socket=%s", d.socket), 0, "%s", said);
 	cr_expect(strstr(said, "321"), "for who is here, too: %s", said);

@@ -21,7 +21,7 @@ static struct quoit_session *open_session(const char *socket)
 	struct quoit_open_params p = {.socket = socket, .host_bytes = UINT64_C(16) << 20};
 	struct quoit_session *s = NULL;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	return s;
 }
 

@@ -29,7 +29,7 @@ Test(session_e2e, hello_grants_what_was_asked_for)
 
 	client_open(&c, NULL, NULL);
 	p.socket = c.d.socket;
-	cr_assert_eq(quoit_open(&s, &p), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0);
 	quoit_get_info(s, &info);
 	cr_expect_eq(info.host_bytes, 8 * MIB);
 	cr_expect_eq(info.arena_bytes, MIB);
@@ -68,7 +68,7 @@ Test(session_e2e, a_wish_that_cannot_be_granted_is_refused_in_words)
 		int err;
 
 		p.socket = d.socket;
-		err = quoit_open(&s, &p);
+		err = quoit_open(&p, &s);
 		cr_expect_eq(err, wishes[i].err, "row %zu: %d", i, err);
 		cr_expect(strstr(quoit_open_text(), wishes[i].named), "row %zu: %s", i,
 			  quoit_open_text());
@@ -88,10 +88,10 @@ Test(session_e2e, leases_and_tables_add_up_and_come_back)
 	cr_assert_eq(daemon_start(&d, options), 0);
 	p.socket = d.socket;
 	for (unsigned i = 0; i < 4; i++)
-		cr_assert_eq(quoit_open(&s[i], &p), 0);
-	cr_expect_eq(quoit_open(&more, &p), -EDQUOT);
+		cr_assert_eq(quoit_open(&p, &s[i]), 0);
+	cr_expect_eq(quoit_open(&p, &more), -EDQUOT);
 	cr_expect_eq(quoit_close(s[2], 0), 0);
-	cr_expect_eq(quoit_open(&s[2], &p), 0);
+	cr_expect_eq(quoit_open(&p, &s[2]), 0);
 	for (unsigned i = 0; i < 4; i++)
 		cr_expect_eq(quoit_close(s[i], 0), 0);
 	daemon_stop(&d);
@@ -107,10 +107,10 @@ Test(session_e2e, tables_are_charged_at_the_size_asked_for)
 
 	cr_assert_eq(daemon_start(&d, options), 0);
 	p.socket = d.socket;
-	cr_expect_eq(quoit_open(&s, &p), -EDQUOT);
+	cr_expect_eq(quoit_open(&p, &s), -EDQUOT);
 	cr_expect(strstr(quoit_open_text(), "for tables"), "%s", quoit_open_text());
 	p.max_tensors = 64;
-	cr_assert_eq(quoit_open(&s, &p), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0);
 	cr_expect_eq(quoit_close(s, 0), 0);
 	daemon_stop(&d);
 }
@@ -153,8 +153,8 @@ Test(session_e2e, sessions_of_one_process_do_not_see_each_other)
 	client_open(&c, NULL, NULL);
 	for (int i = 0; i < SESSIONS; i++) {
 		s[i] = client_session(&c, 4 * MIB);
-		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
-		t[i] = quoit_vector(q[i], QUOIT_I32, 1);
+		cr_assert_eq(quoit_open_ring(s[i], NULL, &q[i]), 0);
+		t[i] = quoit_create_vector(q[i], QUOIT_I32, 1);
 		cr_expect_eq(t[i], t[0], "the same name in each");
 		cr_assert_eq(quoit_push(q[i], quoit_fill_int(t[i], i)), 0);
 	}
@@ -169,7 +169,7 @@ Test(session_e2e, sessions_of_one_process_do_not_see_each_other)
 static void *count_up(void *arg)
 {
 	struct quoit_ring *q = arg;
-	quoit_tensor t = quoit_vector(q, QUOIT_I64, 1);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_I64, 1);
 	int64_t value = 0;
 
 	for (int i = 0; i < 1000; i++)
@@ -186,7 +186,7 @@ Test(session_e2e, each_thread_has_a_ring_of_one_call)
 	struct client c;
 
 	client_open(&c, NULL, NULL);
-	cr_assert_eq(quoit_rings_open(q, THREADS, c.s, NULL), 0);
+	cr_assert_eq(quoit_open_rings(c.s, NULL, THREADS, q), 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, count_up, q[i]);
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -204,9 +204,9 @@ Test(session_e2e, a_session_has_so_many_rings_and_no_more)
 	struct client c;
 
 	client_open(&c, NULL, NULL);
-	cr_expect_eq(quoit_rings_open(q, QUOIT_MAX_RINGS, c.s, NULL), -ENFILE);
-	cr_expect_eq(quoit_rings_open(q, QUOIT_MAX_RINGS - 1, c.s, NULL), 0);
-	cr_expect_eq(quoit_ring_open(&q[0], c.s, NULL), -ENFILE);
+	cr_expect_eq(quoit_open_rings(c.s, NULL, QUOIT_MAX_RINGS, q), -ENFILE);
+	cr_expect_eq(quoit_open_rings(c.s, NULL, QUOIT_MAX_RINGS - 1, q), 0);
+	cr_expect_eq(quoit_open_ring(c.s, NULL, &q[0]), -ENFILE);
 	client_close(&c);
 }
 
@@ -223,10 +223,10 @@ Test(session_e2e, rings_that_are_refused_for_their_memory_are_not_counted)
 
 	client_open(&c, options, NULL);
 	for (unsigned i = 0; i < 10; i++) {
-		cr_expect_eq(quoit_rings_open(q, 7, c.s, &large), -EDQUOT);
+		cr_expect_eq(quoit_open_rings(c.s, &large, 7, q), -EDQUOT);
 		cr_expect(strstr(quoit_open_text(), "the rings need"), "%s", quoit_open_text());
 	}
-	cr_expect_eq(quoit_rings_open(q, 7, c.s, NULL), 0, "%s", quoit_open_text());
+	cr_expect_eq(quoit_open_rings(c.s, NULL, 7, q), 0, "%s", quoit_open_text());
 	client_close(&c);
 }
 
@@ -240,10 +240,10 @@ Test(session_e2e, a_ring_is_closed_when_its_jobs_have_ended)
 	client_open(&c, NULL, NULL);
 	t = client_large(&c);
 	values = malloc(4u << 20);
-	cr_assert_eq(quoit_ring_open(&other, c.s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(c.s, NULL, &other), 0);
 	client_busy(&c, t, 10);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 3.0)), 0);
-	cr_expect_eq(quoit_ring_close(c.q), 0);
+	cr_expect_eq(quoit_close_ring(c.q), 0);
 	cr_expect_eq(quoit_read(other, t, values, 4u << 20), 0);
 	cr_expect_eq(values[0], 3.0f);
 	cr_expect_eq(values[(1 << 20) - 1], 3.0f);
@@ -283,14 +283,14 @@ Test(session_e2e, a_client_that_dies_gives_its_lease_back)
 	cr_assert_eq(daemon_start(&c.d, options), 0);
 	if (fork() == 0) {
 		c.s = client_session(&c, 64 * MIB);
-		if (quoit_ring_open(&c.q, c.s, NULL))
+		if (quoit_open_ring(c.s, NULL, &c.q))
 			_exit(1);
 		client_busy(&c, client_large(&c), 100);
 		_exit(0);
 	}
 	wait(NULL);
 	p.socket = c.d.socket;
-	while ((err = quoit_open(&s, &p)) == -EDQUOT)
+	while ((err = quoit_open(&p, &s)) == -EDQUOT)
 		usleep(1000);
 	cr_expect_eq(err, 0);
 	cr_expect_eq(quoit_close(s, 0), 0);
@@ -313,10 +313,10 @@ Test(session_e2e, the_child_of_a_fork_has_no_session)
 		bad |= quoit_flush(c.q) != -EOWNERDEAD;
 		bad |= quoit_wait(c.q, job, 0) != -EOWNERDEAD;
 		bad |= quoit_wait_all(c.q, 0) != -EOWNERDEAD;
-		bad |= quoit_result(c.q, job) != -EOWNERDEAD;
+		bad |= quoit_get_result(c.q, job) != -EOWNERDEAD;
 		bad |= quoit_cancel(c.q, job) != -EOWNERDEAD;
-		bad |= quoit_ring_open(&q, c.s, NULL) != -EOWNERDEAD;
-		bad |= quoit_vector(c.q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
+		bad |= quoit_open_ring(c.s, NULL, &q) != -EOWNERDEAD;
+		bad |= quoit_create_vector(c.q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
 		(void)quoit_close(c.s, 0);
 		_exit(bad);
 	}
@@ -370,7 +370,7 @@ Test(session_e2e, what_was_posted_before_the_end_is_delivered)
 	cr_assert_eq(quoit_flush(c.q), 0);
 	cr_assert_eq(quoit_wait_cqe(c.q, QUOIT_FOREVER), 0);
 	cr_assert_gt(quoit_peek(c.q, &cqe), 0);
-	while (__atomic_load_n(&quoit_cqe_at(c.q, 9)->user_data, __ATOMIC_ACQUIRE) != 9)
+	while (__atomic_load_n(&quoit_get_cqe(c.q, 9)->user_data, __ATOMIC_ACQUIRE) != 9)
 		usleep(100); /* the last one is being posted */
 	usleep(10000);
 	daemon_kill(&c.d);
@@ -379,7 +379,8 @@ Test(session_e2e, what_was_posted_before_the_end_is_delivered)
 		n = quoit_peek(c.q, &cqe);
 		cr_assert_gt(n, 0);
 		for (int i = 0; i < n; i++)
-			cr_expect_eq(quoit_cqe_at(c.q, (unsigned)i)->user_data, next + (uint64_t)i);
+			cr_expect_eq(quoit_get_cqe(c.q, (unsigned)i)->user_data,
+				     next + (uint64_t)i);
 		quoit_release(c.q, (unsigned)n);
 	}
 	cr_expect_eq(quoit_wait_cqe(c.q, 1000), -ECONNRESET);

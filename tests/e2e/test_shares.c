@@ -76,11 +76,11 @@ static struct flood begin_flood(const struct device_room *r, uint8_t priority)
 	struct quoit_ring_params params = {.flags = QUOIT_RING_RAW, .entries = 4096};
 	struct flood f = {0};
 
-	cr_assert_eq(quoit_open(&f.s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&f.q, f.s, &params), 0);
+	cr_assert_eq(quoit_open(&p, &f.s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(f.s, &params, &f.q), 0);
 	cr_assert_eq(quoit_use_device(f.q, 1), 0);
 	for (unsigned i = 0; i < TENSORS; i++) {
-		quoit_tensor x = quoit_vector(f.q, QUOIT_F32, ELEMENTS);
+		quoit_tensor x = quoit_create_vector(f.q, QUOIT_F32, ELEMENTS);
 
 		submit(&f, quoit_with_priority(quoit_normal(x, i, 0), priority), FLOOD / TENSORS);
 	}
@@ -101,7 +101,7 @@ static unsigned overtaken(struct flood *f, struct quoit_ring *q, struct quoit_sq
 static unsigned overtaken_mostly(uint8_t ours, uint8_t theirs)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, 10);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10);
 	struct quoit_sqe sqe = quoit_with_priority(quoit_fill(x, 1.0), ours);
 	unsigned count[ROUNDS];
 	struct flood f;
@@ -152,7 +152,7 @@ Test(shares, many_floods_in_a_module_are_no_longer_than_one)
 	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_op_find(h.s, "sample_sleep");
+	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
 	for (unsigned i = 0; i < CROWD; i++) {
 		house_visit(&h, &f[i].s, &f[i].q);
 		submit(&f[i], house_nap(&h, QUOIT_NO_TENSOR, 1, SLEEP_WELL), 200);

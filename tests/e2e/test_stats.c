@@ -50,7 +50,7 @@ static bool becomes(const struct house *h, unsigned which, uint64_t value)
 Test(stats, a_job_behind_another_ones_output_waits_for_data)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
 
 	house_submit(h.q, house_nap(&h, t, NAP_MS, SLEEP_WELL), 1);
 	house_submit(h.q, quoit_add_scalar(t, t, 1), 2);
@@ -75,12 +75,12 @@ Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
 
 	quoit_get_info(h.s, &info);
 	half = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
-	large = quoit_vector(h.q, QUOIT_F32, half);
+	large = quoit_create_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, house_nap(&h, large, NAP_MS, SLEEP_WELL), 1);
 	cr_assert_eq(quoit_free(h.q, large), 0);
 	cr_assert(
 		becomes(&h, QUOIT_SESSION_RUNNING, 1)); /* it, too, waits for its pages at first */
-	more = quoit_vector(h.q, QUOIT_F32, half);
+	more = quoit_create_vector(h.q, QUOIT_F32, half);
 	house_submit(h.q, quoit_fill(more, 1), 2);
 	cr_expect(becomes(&h, QUOIT_SESSION_WAIT_MEMORY, 1));
 	cr_expect_eq(counter(&h, QUOIT_SESSION_WAIT_DATA), 0);
@@ -96,7 +96,7 @@ Test(stats, a_job_that_the_lease_has_no_bytes_for_waits_for_memory)
 Test(stats, queue_ticks_are_jobs_times_time)
 {
 	struct house h = house_open(8);
-	quoit_tensor t = quoit_vector(h.q, QUOIT_F32, 16);
+	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
 	const struct quoit_totals *totals = daemon_totals(&h.d);
 	uint64_t before = now_ns(), hz, ticks, after;
 	double all;

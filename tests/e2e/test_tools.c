@@ -42,8 +42,8 @@ Test(tools, kill_ends_a_session_and_no_other)
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	params.socket = d.socket;
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(quoit_open(&s[i], &params), 0);
-		cr_assert_eq(quoit_ring_open(&q[i], s[i], NULL), 0);
+		cr_assert_eq(quoit_open(&params, &s[i]), 0);
+		cr_assert_eq(quoit_open_ring(s[i], NULL, &q[i]), 0);
 	}
 	quoit_get_info(s[0], &info);
 	cr_expect_eq(tool_run(said, sizeof said, "kill --socket=%s %llu", d.socket,

@@ -100,7 +100,7 @@ Test(tools_json, time_of_short_jobs_is_charged_to_their_session_alone)
 
 	client_open(&c, one_reactor, NULL);
 	idle = client_session(&c, UINT64_C(1) << 20);
-	t = quoit_vector(c.q, QUOIT_F32, 64);
+	t = quoit_create_vector(c.q, QUOIT_F32, 64);
 	for (int i = 0; i < 1000; i++) {
 		cr_assert_eq(quoit_push(c.q, quoit_add_scalar(t, t, 1)), 0);
 		cr_assert_eq(quoit_push(c.q, nop), 0);
@@ -160,10 +160,10 @@ Test(tools_json, ps_has_the_bytes_on_devices)
 
 	client_open(&c, soft, NULL);
 	p.socket = c.d.socket;
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
-	t = quoit_vector(q, QUOIT_F32, 1u << 20);
+	t = quoit_create_vector(q, QUOIT_F32, 1u << 20);
 	cr_assert_eq(quoit_push(q, quoit_fill(t, 1.0)), 0);
 	cr_assert_eq(quoit_wait_all(q, 20000), 0);
 	cr_expect_geq(await_counter(&c, s, "device_bytes_used", 4 << 20), 4 << 20);

@@ -23,7 +23,7 @@ static struct quoit_session *open_named(const struct daemon *d, const char *name
 	struct quoit_open_params p = {.socket = d->socket, .name = name};
 	struct quoit_session *s = NULL;
 
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	return s;
 }
 
@@ -107,7 +107,7 @@ Test(top, a_session_that_has_rested_is_seen_to_work_again)
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	s = open_named(&d, "rests");
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	begin_top(&t, &d);
 	for (int i = 0; i < 4321; i++)
 		cr_assert_eq(quoit_push(q, quoit_nop(QUOIT_NO_TENSOR)), 0);
@@ -149,14 +149,14 @@ Test(top, a_device_has_a_line_with_its_jobs_and_memory)
 
 	cr_assert_eq(daemon_start(&d, options), 0);
 	p.socket = d.socket;
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_assert_eq(quoit_use_device(q, 1), 0);
 	begin_top(&t, &d);
 	cr_expect(strstr(t.said, "]        0 jobs/s,   0.00 at once; p50 -, p99 -; "
 				 "90.0M for leases, 64.0M leased\n"),
 		  "%s", t.said);
-	x = quoit_vector(q, QUOIT_F32, 1000);
+	x = quoit_create_vector(q, QUOIT_F32, 1000);
 	for (int i = 0; i < 2000; i++)
 		cr_assert_eq(quoit_push(q, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);

@@ -95,7 +95,7 @@ Test(trace, every_job_of_a_slow_program_has_a_record)
 
 	client_open(&c, NULL, NULL);
 	fd = record_all(&c);
-	t = quoit_vector(c.q, QUOIT_F32, 16);
+	t = quoit_create_vector(c.q, QUOIT_F32, 16);
 	cr_assert_eq(run(&c, quoit_fill(t, 1)), 0);
 	for (int i = 0; i < 100; i++)
 		cr_assert_eq(run(&c, quoit_add_scalar(t, t, 1)), 0);
@@ -143,7 +143,7 @@ Test(trace, long_jobs_are_the_workers_and_short_ones_the_reactors)
 
 	client_open(&c, NULL, NULL);
 	t = client_large(&c);
-	small = quoit_vector(c.q, QUOIT_F32, 4);
+	small = quoit_create_vector(c.q, QUOIT_F32, 4);
 	fd = record_all(&c);
 	cr_assert_eq(run(&c, quoit_exp(t, t)), 0);
 	cr_assert_eq(run(&c, quoit_fill(small, 1)), 0);
@@ -166,7 +166,7 @@ Test(trace, a_job_that_fails_says_so)
 
 	client_open(&c, NULL, NULL);
 	fd = record_all(&c);
-	t = quoit_vector(c.q, QUOIT_F32, 4);
+	t = quoit_create_vector(c.q, QUOIT_F32, 4);
 	cr_assert_neq(run(&c, quoit_add_scalar(t, QUOIT_NO_TENSOR, 1)), 0);
 	file = recorder_read(&c.d, recorder_number(c.s));
 	r = find_job(file, QUOIT_OP_ADD);
@@ -320,7 +320,7 @@ Test(trace, sessions_that_come_later_are_recorded_from_their_first_job)
 	client_open(&c, NULL, NULL);
 	fd = record_all(&c);
 	s = client_session(&c, 16u << 20);
-	cr_assert_eq(quoit_rings_open(&q, 1, s, NULL), 0);
+	cr_assert_eq(quoit_open_rings(s, NULL, 1, &q), 0);
 	cr_assert_eq(quoit_start(q, nop, &job), 0);
 	cr_assert_eq(quoit_wait(q, job, -1), 0);
 	file = recorder_read(&c.d, recorder_number(s));
@@ -364,7 +364,7 @@ Test(trace, what_all_rings_clients_did_is_there_when_the_session_has_ended)
 	fd = record_all(&c);
 	s = client_session(&c, 16u << 20);
 	id = recorder_number(s);
-	cr_assert_eq(quoit_rings_open(q, 3, s, NULL), 0);
+	cr_assert_eq(quoit_open_rings(s, NULL, 3, q), 0);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(quoit_wait_all(q[i], -1), 0);
 	quoit_close(s, 0);

@@ -60,8 +60,8 @@ static void expect_nothing_overlaps(const struct quoit_trace *file)
 Test(trace_device, chains_that_know_nothing_of_each_other_are_in_streams_of_their_own)
 {
 	struct device_room r = room_open("--gpu=soft", 64);
-	quoit_tensor x = quoit_vector(r.d, QUOIT_F32, LARGE);
-	quoit_tensor y = quoit_vector(r.d, QUOIT_F32, LARGE);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, LARGE);
+	quoit_tensor y = quoit_create_vector(r.d, QUOIT_F32, LARGE);
 	int fd = recorder_open(&r.daemon, r.s);
 	struct quoit_trace *file;
 	unsigned first, second;
@@ -95,7 +95,7 @@ Test(trace_device, streams_of_the_second_device_are_other_places)
 	unsigned place;
 
 	cr_assert_eq(quoit_use_device(r.d, 2), 0);
-	x = quoit_vector(r.d, QUOIT_F32, 100);
+	x = quoit_create_vector(r.d, QUOIT_F32, 100);
 	cr_assert_eq(room_run(r.d, quoit_normal(x, 1, 0), NULL), 0);
 	file = recorder_read(&r.daemon, recorder_number(r.s));
 	place = place_of(file, QUOIT_OP_NORMAL, 1);
@@ -124,7 +124,7 @@ Test(trace_device, jobs_of_gpu_direct_mode_are_in_the_direct_ring)
 	fd = recorder_open(&r.daemon, r.s);
 	before = direct_device(&r);
 	direct_bring_up(&r);
-	x = quoit_vector(r.d, QUOIT_F32, 3);
+	x = quoit_create_vector(r.d, QUOIT_F32, 3);
 	cr_assert_eq(direct_run(r.d, quoit_fill(x, 2.0), NULL), 0);
 	for (int i = 0; i < 20; i++)
 		cr_assert_eq(direct_run(r.d, quoit_add_scalar(x, x, 1.0), NULL), 0);

@@ -77,7 +77,7 @@ Test(transfer, what_was_written_is_read)
 
 Test(transfer, a_size_that_is_not_the_tensors_is_refused)
 {
-	quoit_tensor t = quoit_vector(c.q, QUOIT_F32, 10);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_F32, 10);
 	float values[11] = {0};
 
 	cr_expect_eq(quoit_write(c.q, t, values, 44), -EINVAL);
@@ -119,7 +119,7 @@ Test(transfer, a_view_is_read_and_written_in_its_own_order)
 		{"a column", ROWS, 1, COLS, 1, 7},
 	};
 	int32_t *all = (int32_t *)pattern(ROWS * COLS * 4, 1), *part = malloc(ROWS * COLS * 4);
-	quoit_tensor t = quoit_matrix(c.q, QUOIT_I32, ROWS, COLS);
+	quoit_tensor t = quoit_create_matrix(c.q, QUOIT_I32, ROWS, COLS);
 
 	for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
 		const struct window *w = &windows[i];
@@ -183,7 +183,7 @@ Test(transfer, pieces_of_four_dims_are_where_they_belong)
 	};
 	const size_t bytes = (size_t)A * B * C * D * 4;
 	int32_t *all = (int32_t *)pattern(bytes, 3), *part = malloc(bytes), *got = malloc(bytes);
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, A * B * C * D);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, A * B * C * D);
 
 	for (size_t i = 0; i < sizeof shapes_4d / sizeof shapes_4d[0]; i++) {
 		const struct quoit_shape *shape = &shapes_4d[i];
@@ -211,7 +211,7 @@ Test(transfer, writes_reads_and_jobs_keep_their_order)
 {
 	enum { N = 500000 };
 	int32_t *values = malloc(N * 4);
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, N);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, N);
 
 	for (int32_t round = 0; round < 20; round++) {
 		int32_t last;
@@ -235,7 +235,7 @@ Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 {
 	const uint32_t n = 3000001, part = 1000;
 	const struct quoit_shape last = {QUOIT_F32, {1, 1, 1, part}, {0, 0, 0, 1}};
-	quoit_tensor whole = quoit_vector(c.q, QUOIT_F32, n);
+	quoit_tensor whole = quoit_create_vector(c.q, QUOIT_F32, n);
 	quoit_tensor end = quoit_view(c.q, whole, &last, (n - part) * sizeof(float));
 	float *got = malloc(n * sizeof *got);
 	struct quoit_error error;
@@ -247,7 +247,7 @@ Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 	cr_assert_eq(quoit_push(c.q, quoit_roll(end, whole, 3, 1)), 0);
 	err = quoit_read(c.q, whole, got, n * sizeof *got);
 	cr_expect_eq(err, -QUOIT_EPOISON);
-	cr_assert(quoit_wait_error(c.q, &error));
+	cr_assert(quoit_get_wait_error(c.q, &error));
 	cr_expect_eq(error.opcode, QUOIT_OP_ROLL);
 	cr_expect_eq(error.code, -EINVAL);
 	quoit_strerror_wait(c.q, err, text, sizeof text);
@@ -256,6 +256,6 @@ Test(transfer, a_failed_read_has_the_record_of_what_failed_first)
 		  "%s", text);
 	cr_assert_eq(quoit_push(c.q, quoit_fill(whole, 1.0)), 0);
 	cr_expect_eq(quoit_read(c.q, whole, got, n * sizeof *got), 0);
-	cr_expect_not(quoit_wait_error(c.q, &error));
+	cr_expect_not(quoit_get_wait_error(c.q, &error));
 	free(got);
 }

@@ -38,7 +38,7 @@ Test(wait, a_job_that_has_not_ended_in_time_stays_valid)
 	client_busy(&c, slow, 50);
 	job = start(quoit_nop(slow));
 	cr_expect_eq(quoit_wait(c.q, job, 0), -ETIME);
-	cr_expect_eq(quoit_result(c.q, job), -EINPROGRESS);
+	cr_expect_eq(quoit_get_result(c.q, job), -EINPROGRESS);
 	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), 0);
 	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), -EINVAL, "its slot is free now");
 }
@@ -54,7 +54,7 @@ Test(wait, any_comes_before_all)
 	jobs[2] = start(quoit_nop(0));
 	cr_expect_geq(quoit_wait_any(c.q, jobs, 3, QUOIT_FOREVER), 1);
 	cr_expect_eq(quoit_wait_n(c.q, jobs, 3, 2, QUOIT_FOREVER), 2);
-	cr_expect_eq(quoit_result(c.q, jobs[0]), -EINPROGRESS);
+	cr_expect_eq(quoit_get_result(c.q, jobs[0]), -EINPROGRESS);
 	cr_expect_eq(quoit_wait_n(c.q, jobs, 3, 3, 0), -ETIME);
 	cr_expect_eq(quoit_wait_all_of(c.q, jobs, 3, QUOIT_FOREVER), 3);
 	for (unsigned i = 0; i < 3; i++)
@@ -66,7 +66,7 @@ static unsigned in_flight(const quoit_job *batch, unsigned count)
 {
 	unsigned open = 0;
 
-	while (open < count && quoit_result(c.q, batch[count - 1 - open]) == -EINPROGRESS)
+	while (open < count && quoit_get_result(c.q, batch[count - 1 - open]) == -EINPROGRESS)
 		open++;
 	return open;
 }
@@ -95,7 +95,7 @@ Test(wait, a_window_keeps_so_many_batches_in_flight)
 
 Test(wait, a_detached_job_is_forgotten_and_its_failure_counted)
 {
-	quoit_tensor t = quoit_vector(c.q, QUOIT_I32, 4);
+	quoit_tensor t = quoit_create_vector(c.q, QUOIT_I32, 4);
 	struct quoit_error last;
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -105,7 +105,7 @@ Test(wait, a_detached_job_is_forgotten_and_its_failure_counted)
 	}
 	quoit_detach(c.q, start(quoit_gather(t, t, t, 3))); /* overlaps: refused */
 	cr_expect_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	cr_expect_eq(quoit_failures(c.q, &last), 1);
+	cr_expect_eq(quoit_count_failures(c.q, &last), 1);
 	cr_expect_eq(last.code, -EINVAL);
 	cr_expect_eq(last.opcode, QUOIT_OP_GATHER);
 }
@@ -116,7 +116,7 @@ Test(wait, quiet_jobs_of_a_raw_ring_are_heard_only_when_they_fail)
 	const struct quoit_cqe *cqe;
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, c.s, &raw), 0);
+	cr_assert_eq(quoit_open_ring(c.s, &raw, &q), 0);
 	for (unsigned i = 0; i < 50; i++) {
 		struct quoit_sqe sqe = i == 20 ? quoit_copy(1, 2) : quoit_nop(0);
 
@@ -129,13 +129,13 @@ Test(wait, quiet_jobs_of_a_raw_ring_are_heard_only_when_they_fail)
 	cr_assert_gt(quoit_peek(q, &cqe), 0);
 	cr_expect_eq(cqe->user_data, 20);
 	cr_expect_eq(cqe->res, -EBADF);
-	cr_expect_eq(quoit_error_at(q, 0)->field, QUOIT_FIELD_TENSOR0);
+	cr_expect_eq(quoit_get_error(q, 0)->field, QUOIT_FIELD_TENSOR0);
 	quoit_release(q, 1);
 	cr_assert_eq(quoit_wait_cqe(q, QUOIT_FOREVER), 0);
 	cr_assert_eq(quoit_peek(q, &cqe), 1);
 	cr_expect_eq(cqe->res, 0, "the NOP after all");
 	quoit_release(q, 1);
-	cr_expect_eq(quoit_ring_close(q), 0);
+	cr_expect_eq(quoit_close_ring(q), 0);
 }
 
 Test(wait, a_full_raw_ring_says_so_and_takes_more_after_a_reap)
@@ -147,7 +147,7 @@ Test(wait, a_full_raw_ring_says_so_and_takes_more_after_a_reap)
 	unsigned put = 0, got = 0;
 	struct quoit_sqe *slot;
 
-	cr_assert_eq(quoit_ring_open(&q, c.s, &raw), 0);
+	cr_assert_eq(quoit_open_ring(c.s, &raw, &q), 0);
 	while (got < 1000) {
 		while (put < 1000 && (slot = quoit_get_sqe(q)) != NULL) {
 			*slot = quoit_nop(0);
@@ -156,11 +156,11 @@ Test(wait, a_full_raw_ring_says_so_and_takes_more_after_a_reap)
 		cr_assert_leq(put - got, 16, "at most the SQ and the CQ are full");
 		cr_assert_eq(quoit_wait_cqe(q, QUOIT_FOREVER), 0);
 		for (int n = quoit_peek(q, &cqe); n > 0; n--, got++) {
-			cr_assert_eq(quoit_cqe_at(q, 0)->user_data, got);
+			cr_assert_eq(quoit_get_cqe(q, 0)->user_data, got);
 			quoit_release(q, 1);
 		}
 	}
-	cr_expect_eq(quoit_ring_close(q), 0);
+	cr_expect_eq(quoit_close_ring(q), 0);
 }
 
 /* ---- cancelling ---- */
@@ -177,8 +177,8 @@ Test(wait, a_queued_job_is_cancelled_and_its_readers_fail)
 	cr_expect_eq(quoit_cancel(c.q, victim), 0);
 	cr_expect_eq(quoit_wait(c.q, victim, QUOIT_FOREVER), -ECANCELED);
 	cr_expect_eq(quoit_wait_all_of(c.q, &reader, 1, QUOIT_FOREVER), 1);
-	cr_expect_eq(quoit_result(c.q, reader), -QUOIT_EPOISON);
-	cr_assert(quoit_job_error(c.q, reader, &error));
+	cr_expect_eq(quoit_get_result(c.q, reader), -QUOIT_EPOISON);
+	cr_assert(quoit_get_job_error(c.q, reader, &error));
 	cr_expect_eq(error.code, -ECANCELED);
 	cr_expect_eq(quoit_wait_tensor(c.q, slow, QUOIT_FOREVER), 0);
 }
@@ -227,7 +227,7 @@ Test(wait, a_job_that_cannot_start_in_time_ends_before_those_it_waits_for)
 	late = start(quoit_with_deadline(quoit_copy(copy, slow), 500));
 	last = start(quoit_nop(slow));
 	cr_expect_eq(quoit_wait(c.q, late, QUOIT_FOREVER), -ETIME);
-	cr_expect_eq(quoit_result(c.q, last), -EINPROGRESS);
+	cr_expect_eq(quoit_get_result(c.q, last), -EINPROGRESS);
 	cr_expect_eq(quoit_wait_tensor(c.q, copy, QUOIT_FOREVER), -QUOIT_EPOISON);
 	cr_expect_eq(quoit_wait(c.q, last, QUOIT_FOREVER), 0);
 }
@@ -246,7 +246,7 @@ Test(wait, a_deadline_that_is_kept_changes_nothing)
 
 static bool readable(struct quoit_ring *q, int timeout_ms)
 {
-	struct pollfd p = {.fd = quoit_ring_fd(q), .events = POLLIN};
+	struct pollfd p = {.fd = quoit_get_fd(q), .events = POLLIN};
 
 	return poll(&p, 1, timeout_ms) == 1 && p.revents & POLLIN;
 }
@@ -257,16 +257,16 @@ Test(wait, an_armed_descriptor_becomes_readable_at_the_next_completion)
 	const struct quoit_cqe *cqe;
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, c.s, &raw), 0);
+	cr_assert_eq(quoit_open_ring(c.s, &raw, &q), 0);
 	for (unsigned i = 0; i < 100; i++) {
-		cr_assert_eq(quoit_ring_arm(q), 0);
+		cr_assert_eq(quoit_arm(q), 0);
 		cr_assert_not(readable(q, 0), "nothing was submitted");
 		*quoit_get_sqe(q) = quoit_nop(0);
 		cr_assert_eq(quoit_flush(q), 0);
 		cr_assert(readable(q, -1));
 		cr_assert_eq(quoit_peek(q, &cqe), 1);
-		cr_assert_eq(quoit_ring_arm(q), 1, "there is something to reap");
+		cr_assert_eq(quoit_arm(q), 1, "there is something to reap");
 		quoit_release(q, 1);
 	}
-	cr_expect_eq(quoit_ring_close(q), 0);
+	cr_expect_eq(quoit_close_ring(q), 0);
 }

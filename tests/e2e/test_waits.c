@@ -35,8 +35,8 @@ static void begin(struct client *c, uint64_t lease)
 
 	cr_assert_eq(daemon_start(&c->d, NULL), 0);
 	p.socket = c->d.socket;
-	cr_assert_eq(quoit_open(&c->s, &p), 0);
-	cr_assert_eq(quoit_ring_open(&c->q, c->s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &c->s), 0);
+	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0);
 }
 
 /* Read the counters after a while; running jobs take longer than that. */
@@ -67,7 +67,7 @@ static void end(struct client *c)
 
 static quoit_tensor vector(struct client *c, uint64_t bytes)
 {
-	return quoit_vector(c->q, QUOIT_F32, (uint32_t)(bytes / 4));
+	return quoit_create_vector(c->q, QUOIT_F32, (uint32_t)(bytes / 4));
 }
 
 /* Compute sums over t, one after the other, for seconds; returns their output. */

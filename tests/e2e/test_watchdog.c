@@ -42,7 +42,7 @@ static struct quoit_ring *open_ring(const struct service *s)
 	struct quoit_session *session;
 	struct quoit_ring *q;
 
-	if (quoit_open(&session, &p) < 0 || quoit_ring_open(&q, session, NULL) < 0)
+	if (quoit_open(&p, &session) < 0 || quoit_open_ring(session, NULL, &q) < 0)
 		return NULL;
 	return q;
 }
@@ -51,8 +51,9 @@ static struct quoit_ring *open_ring(const struct service *s)
 static void push_products(struct quoit_ring *q, unsigned count)
 {
 	const unsigned n = 1024;
-	quoit_tensor a = quoit_matrix(q, QUOIT_F64, n, n), b = quoit_matrix(q, QUOIT_F64, n, n);
-	quoit_tensor c = quoit_matrix(q, QUOIT_F64, n, n);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F64, n, n),
+		     b = quoit_create_matrix(q, QUOIT_F64, n, n);
+	quoit_tensor c = quoit_create_matrix(q, QUOIT_F64, n, n);
 
 	for (unsigned i = 0; i < count; i++)
 		(void)quoit_push(q, quoit_gemm(c, a, b, 0, 1.0, 0.0));
@@ -80,7 +81,7 @@ Test(watchdog, all_is_well_with_long_jobs_on_all_cores)
 	push_products(q, 2000);
 	hear_often(&s);
 	cr_expect_eq(daemon_log_count(&s.d, "stuck: ", 0), 0);
-	cr_expect_eq(quoit_close(quoit_ring_session(q), QUOIT_CLOSE_CANCEL), 0);
+	cr_expect_eq(quoit_close(quoit_get_session(q), QUOIT_CLOSE_CANCEL), 0);
 	service_stop(&s);
 }
 
@@ -118,7 +119,7 @@ Test(watchdog, a_worker_that_gets_no_core_is_not_stuck)
 		(void)kill(hogs[i], SIGKILL);
 		(void)waitpid(hogs[i], NULL, 0);
 	}
-	cr_expect_eq(quoit_close(quoit_ring_session(q), QUOIT_CLOSE_CANCEL), 0);
+	cr_expect_eq(quoit_close(quoit_get_session(q), QUOIT_CLOSE_CANCEL), 0);
 	service_stop(&s);
 }
 

@@ -130,14 +130,14 @@ static bool open_session(struct round *r, const char *socket)
 		p.host_bytes = LEASE_LEAST;
 	if (r->options->growing)
 		p.host_bytes = p.max_tensors = 0;
-	err = quoit_open(&r->session, &p);
+	err = quoit_open(&p, &r->session);
 	for (unsigned i = 0; !err && i < r->options->rings; i++) {
 		struct quoit_ring_params ring = {.entries = entries[draw(r, 5)],
 						 .flags = QUOIT_RING_RAW};
 
 		if (draw(r, 2))
 			ring.cq_entries = ring.entries;
-		err = quoit_ring_open(&r->lane[i].ring, r->session, &ring);
+		err = quoit_open_ring(r->session, &ring, &r->lane[i].ring);
 	}
 	if (err) {
 		fprintf(r->err, "cannot open: %s (%s)\n", quoit_strerror(err), quoit_open_text());
@@ -192,13 +192,13 @@ static bool reap(struct round *r, struct lane *l, bool *ret_any)
 	int n = quoit_peek(l->ring, &first);
 
 	for (int i = 0; i < n; i++) {
-		const struct quoit_cqe *cqe = quoit_cqe_at(l->ring, (unsigned)i);
+		const struct quoit_cqe *cqe = quoit_get_cqe(l->ring, (unsigned)i);
 		uint64_t at = cqe->user_data - 1;
 
 		if (at >= l->submitted || l->seen[at]++)
 			return complain(r, l, l->submitted - 1,
 					"a CQE of step %" PRIu64 " too many", cqe->user_data);
-		if (!check_result(r, l, (unsigned)at, cqe, quoit_error_at(l->ring, (unsigned)i)))
+		if (!check_result(r, l, (unsigned)at, cqe, quoit_get_error(l->ring, (unsigned)i)))
 			return false;
 		l->ended |= at == l->graph.count - 1;
 	}

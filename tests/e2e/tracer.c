@@ -177,8 +177,8 @@ void tracer_start(struct tracer *t, const struct daemon *d)
 	take_turn();
 	skip_without_bpftrace(t->said);
 	write_program(program, sizeof program, d);
-	cr_assert_eq(quoit_open(&t->session, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&t->ring, t->session, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &t->session), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(t->session, NULL, &t->ring), 0);
 	t->pid = run(t->said, program);
 	await_ready(t);
 }

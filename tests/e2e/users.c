@@ -95,7 +95,7 @@ static uint8_t open_sessions(const struct daemon *d, uint8_t most)
 	struct quoit_session *s;
 	uint8_t n = 0;
 
-	while (n < most && quoit_open(&s, &p) == 0)
+	while (n < most && quoit_open(&p, &s) == 0)
 		n++;
 	return n;
 }

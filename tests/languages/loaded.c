@@ -24,8 +24,8 @@ static void *find(const char *name)
 int main(int argc, char **argv)
 {
 	__typeof__(quoit_open) *quoit_open_here;
-	__typeof__(quoit_ring_open) *quoit_ring_open_here;
-	__typeof__(quoit_vector) *quoit_vector_here;
+	__typeof__(quoit_open_ring) *quoit_open_ring_here;
+	__typeof__(quoit_create_vector) *quoit_create_vector_here;
 	__typeof__(quoit_fill) *quoit_fill_here;
 	__typeof__(quoit_with_priority) *quoit_with_priority_here;
 	__typeof__(quoit_push) *quoit_push_here;
@@ -40,13 +40,14 @@ int main(int argc, char **argv)
 		float x = 0;
 
 		library = dlopen(argc > 1 ? argv[1] : "libquoit.so.0", RTLD_NOW | RTLD_LOCAL);
-		if (!library || !GET(quoit_open) || !GET(quoit_ring_open) || !GET(quoit_vector) ||
-		    !GET(quoit_fill) || !GET(quoit_with_priority) || !GET(quoit_push) ||
-		    !GET(quoit_wait_tensor) || !GET(quoit_read) || !GET(quoit_close))
+		if (!library || !GET(quoit_open) || !GET(quoit_open_ring) ||
+		    !GET(quoit_create_vector) || !GET(quoit_fill) || !GET(quoit_with_priority) ||
+		    !GET(quoit_push) || !GET(quoit_wait_tensor) || !GET(quoit_read) ||
+		    !GET(quoit_close))
 			return 1;
-		if (quoit_open_here(&s, NULL) || quoit_ring_open_here(&q, s, NULL))
+		if (quoit_open_here(NULL, &s) || quoit_open_ring_here(s, NULL, &q))
 			return 1;
-		t = quoit_vector_here(q, QUOIT_F32, 1);
+		t = quoit_create_vector_here(q, QUOIT_F32, 1);
 		if (quoit_push_here(
 			    q, quoit_with_priority_here(quoit_fill_here(t, 7), QUOIT_PRIO_HIGH)) ||
 		    quoit_wait_tensor_here(q, t, QUOIT_FOREVER) ||

@@ -12,10 +12,10 @@ module quoit
     integer(c_int32_t) :: dim(4) = 1, stride(4) = 0
   end type
   interface
-    integer(c_int) function quoit_open(s, params) bind(c)
+    integer(c_int) function quoit_open(params, s) bind(c)
       import; type(c_ptr) :: s; type(c_ptr), value :: params
     end function
-    integer(c_int) function quoit_ring_open(q, s, params) bind(c)
+    integer(c_int) function quoit_open_ring(s, params, q) bind(c)
       import; type(c_ptr) :: q; type(c_ptr), value :: s, params
     end function
     integer(c_int32_t) function quoit_create(q, of, flags) bind(c)
@@ -59,8 +59,8 @@ program product
 
   call random_number(a)
   call random_number(b)
-  if (quoit_open(s, c_null_ptr) /= 0) stop 1
-  if (quoit_ring_open(q, s, c_null_ptr) /= 0) stop 1
+  if (quoit_open(c_null_ptr, s) /= 0) stop 1
+  if (quoit_open_ring(s, c_null_ptr, q) /= 0) stop 1
   rows%dim = [1, 1, n, n]
   columns%dim = [1, 1, n, n]
   columns%stride = [0, 0, 1, n]

@@ -157,10 +157,10 @@ static void child_of_a_library_client(struct stage *s)
 
 	if (stage_has_users())
 		CHECK(s, !seteuid(SCENE_MALLORY));
-	err = quoit_open(&session, &p);
+	err = quoit_open(&p, &session);
 	if (stage_has_users())
 		CHECK(s, !seteuid(0));
-	if (!CHECK(s, !err) || !CHECK(s, !quoit_ring_open(&ring, session, NULL)))
+	if (!CHECK(s, !err) || !CHECK(s, !quoit_open_ring(session, NULL, &ring)))
 		return;
 	CHECK(s, !quoit_push(ring, quoit_nop(0)));
 	pid = fork();

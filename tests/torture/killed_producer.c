@@ -46,12 +46,12 @@ static void submit_between_stops(const char *socket, struct notes *notes)
 
 	if (stage_has_users())
 		scene_become(SCENE_MALLORY);
-	if (quoit_open(&s, &p) || quoit_ring_open(&q, s, NULL))
+	if (quoit_open(&p, &s) || quoit_open_ring(s, NULL, &q))
 		_exit(1);
 	out = quoit_alloc(s, JOBS * sizeof *out);
 	for (unsigned i = 0; i < JOBS; i++) {
 		out[i] = 0;
-		tensor[i] = quoit_create_at(q, &one, &out[i]);
+		tensor[i] = quoit_create_in(q, &one, &out[i]);
 	}
 	if (quoit_wait_all(q, QUOIT_FOREVER))
 		_exit(1);

@@ -29,8 +29,8 @@ static void open_ring(uint32_t flags)
 
 	f = fake_start(NULL);
 	p = (struct quoit_open_params){.socket = fake_path(f)};
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, &ring), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, &ring, &q), 0);
 }
 
 static void open_managed(void)
@@ -62,7 +62,7 @@ Test(managed, a_wait_returns_the_result_and_frees_the_slot)
 	cr_assert_neq(job, 0);
 	cr_assert_eq(quoit_wait(q, job, SOON), 0);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
-	cr_assert_eq(quoit_result(q, job), -EINVAL);
+	cr_assert_eq(quoit_get_result(q, job), -EINVAL);
 }
 
 Test(managed, a_stale_name_does_not_reach_the_next_job_in_its_slot)
@@ -82,7 +82,7 @@ Test(managed, another_ring_s_job_is_refused)
 	struct quoit_ring *other;
 	quoit_job job, its;
 
-	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &other), 0);
 	quoit_start(q, quoit_nop(0), &job);
 	quoit_start(other, quoit_nop(0), &its); /* in the same slot of its table */
 	cr_assert_eq(quoit_wait(other, job, SOON), -EINVAL);
@@ -93,12 +93,15 @@ Test(managed, another_ring_s_job_is_refused)
 Test(managed, a_wait_that_times_out_leaves_the_job_valid)
 {
 	quoit_job job;
+	char text[200];
 
 	fake_hold_jobs(f, true);
 	quoit_start(q, quoit_nop(0), &job);
 	cr_assert_eq(quoit_wait(q, job, 0), -ETIME);
 	cr_assert_eq(quoit_wait(q, job, 20), -ETIME);
-	cr_assert_eq(quoit_result(q, job), -EINPROGRESS);
+	cr_expect_str_eq(quoit_strerror_wait(q, -ETIME, text, sizeof text),
+			 "ETIME: the timeout has passed; what the call waits for goes on");
+	cr_assert_eq(quoit_get_result(q, job), -EINPROGRESS);
 	fake_hold_jobs(f, false);
 	cr_assert_eq(quoit_wait(q, job, SOON), 0);
 }
@@ -144,7 +147,7 @@ Test(managed, wait_n_counts_what_has_ended_and_keeps_the_slots)
 	fake_hold_jobs(f, false);
 	cr_assert_eq(quoit_wait_all_of(q, job, 3, SOON), 3);
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(quoit_result(q, job[i]), 0);
+		cr_assert_eq(quoit_get_result(q, job[i]), 0);
 }
 
 Test(managed, a_full_SQ_waits_for_room)
@@ -210,12 +213,12 @@ Test(managed, a_failed_job_has_its_record)
 	fake_fail(f, QUOIT_OP_EXP, EDOM);
 	quoit_start(q, quoit_exp(1, 2), &job);
 	cr_assert_eq(quoit_wait_all_of(q, &job, 1, SOON), 1);
-	cr_assert(quoit_job_error(q, job, &error));
+	cr_assert(quoit_get_job_error(q, job, &error));
 	cr_assert_eq(error.code, -EDOM);
 	cr_assert_eq(error.opcode, QUOIT_OP_EXP);
 	cr_assert_eq(error.user_data, job);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EDOM);
-	cr_assert_eq(quoit_failures(q, NULL), 0, "it was told to who asked");
+	cr_assert_eq(quoit_count_failures(q, NULL), 0, "it was told to who asked");
 }
 
 Test(managed, the_record_of_a_failed_wait_stays_until_the_next_one)
@@ -227,12 +230,12 @@ Test(managed, the_record_of_a_failed_wait_stays_until_the_next_one)
 	fake_fail(f, QUOIT_OP_EXP, EDOM);
 	quoit_start(q, quoit_exp(1, 2), &job);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EDOM);
-	cr_assert(quoit_wait_error(q, &error));
+	cr_assert(quoit_get_wait_error(q, &error));
 	cr_assert_eq(error.user_data, job);
 	snprintf(name, sizeof name, "exp (job %#llx) failed with EDOM", (unsigned long long)job);
 	cr_assert_str_eq(quoit_strerror_wait(q, -EDOM, text, sizeof text), name);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
-	cr_assert_not(quoit_wait_error(q, &error), "that failed by itself");
+	cr_assert_not(quoit_get_wait_error(q, &error), "that failed by itself");
 	cr_assert_str_eq(quoit_strerror_wait(q, -EINVAL, text, sizeof text),
 			 "EINVAL: this ring has no such job: it was waited for or detached, "
 			 "or belongs to another ring");
@@ -250,17 +253,17 @@ Test(managed, failures_of_pushed_and_detached_jobs_are_counted)
 	quoit_push(q, quoit_exp(1, 2));
 	quoit_push(q, quoit_log(1, 2));
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_eq(quoit_failures(q, &error), 1);
+	cr_assert_eq(quoit_count_failures(q, &error), 1);
 	cr_assert_eq(error.user_data, 0, "the first SQE of the ring");
 	quoit_start(q, quoit_exp(1, 2), &job);
 	quoit_detach(q, job);
 	cr_assert_eq(quoit_wait(q, job, SOON), -EINVAL);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 2);
+	cr_assert_eq(quoit_count_failures(q, NULL), 2);
 	quoit_start(q, quoit_exp(1, 2), &job);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	quoit_detach(q, job);
-	cr_assert_eq(quoit_failures(q, &error), 3);
+	cr_assert_eq(quoit_count_failures(q, &error), 3);
 	cr_assert_eq(error.user_data, job);
 }
 
@@ -299,7 +302,7 @@ Test(managed, windows_that_time_out_do_not_pile_up)
 	struct quoit_ring_params params = {.entries = 128};
 	struct quoit_ring *r;
 
-	cr_assert_eq(quoit_ring_open(&r, s, &params), 0);
+	cr_assert_eq(quoit_open_ring(s, &params, &r), 0);
 	fake_hold_jobs(f, true);
 	for (unsigned i = 0; i < 3 * QUOIT_MAX_WINDOW; i++)
 		cr_assert_eq(quoit_window(r, QUOIT_MAX_WINDOW, 0),
@@ -393,8 +396,8 @@ Test(managed, what_was_posted_before_the_end_is_delivered_then_the_end)
 	fake_kill(f);
 	cr_assert_eq(quoit_wait(q, lost, QUOIT_FOREVER), -ECONNRESET);
 	cr_assert_eq(quoit_wait(q, done, QUOIT_FOREVER), 0);
-	cr_assert_not(quoit_job_error(q, lost, &error));
-	cr_assert_eq(quoit_result(q, lost), -ECONNRESET);
+	cr_assert_not(quoit_get_job_error(q, lost, &error));
+	cr_assert_eq(quoit_get_result(q, lost), -ECONNRESET);
 	cr_assert_eq(quoit_wait_all(q, QUOIT_FOREVER), -ECONNRESET);
 }
 
@@ -406,7 +409,7 @@ Test(managed, a_full_SQ_does_not_outlive_the_daemon)
 	for (int i = 0; i < 9 && !err; i++)
 		err = quoit_push(q, quoit_nop(0));
 	cr_assert_eq(err, -ECONNRESET);
-	cr_assert_eq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_create_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
 }
 
 Test(managed, a_CQ_tail_that_lies_ends_the_ring)
@@ -609,17 +612,18 @@ Test(managed, stamps_are_kept_when_asked_for)
 	struct quoit_ring *r;
 	quoit_job job;
 
-	cr_assert_eq(quoit_ring_open(&r, s, &params), 0);
+	cr_assert_eq(quoit_open_ring(s, &params, &r), 0);
 	fake_hold_jobs(f, true);
 	quoit_start(r, quoit_nop(0), &job);
-	cr_assert_not(quoit_job_stamps(r, job, &stamps), "it has not ended");
+	cr_assert_not(quoit_get_job_stamps(r, job, &stamps), "it has not ended");
 	fake_hold_jobs(f, false);
 	cr_assert_eq(quoit_wait_all(r, SOON), 0);
-	cr_assert(quoit_job_stamps(r, job, &stamps));
+	cr_assert(quoit_get_job_stamps(r, job, &stamps));
 	cr_assert_eq(stamps.end, 4);
 	quoit_start(q, quoit_nop(0), &job);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_not(quoit_job_stamps(q, job, &stamps));
+	cr_assert_not(quoit_get_job_stamps(q, job, &stamps));
+	cr_expect(strstr(quoit_error_text(q), "QUOIT_RING_STAMPS"));
 }
 
 /* ---- two threads on one ring ---- */
@@ -651,7 +655,7 @@ Test(managed, a_ring_in_which_another_thread_sleeps_is_refused)
 	cr_assert_eq(quoit_wait_all(q, SOON), -EBUSY);
 	cr_assert_eq(quoit_wait(q, 1, SOON), -EBUSY);
 	cr_assert_eq(quoit_flush(q), -EBUSY);
-	cr_assert_eq(quoit_matrix(q, QUOIT_F32, 1, 1), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_create_matrix(q, QUOIT_F32, 1, 1), QUOIT_NO_TENSOR);
 	fake_hold_jobs(f, false);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 	cr_assert_eq(quoit_push(q, nop), 0, "it has come back");
@@ -710,7 +714,7 @@ Test(raw, user_data_comes_back_in_order)
 		n = quoit_peek(q, &cqe);
 		cr_assert_gt(n, 0);
 		for (int i = 0; i < n; i++)
-			cr_assert_eq(quoit_cqe_at(q, (unsigned)i)->user_data, 100 + got++);
+			cr_assert_eq(quoit_get_cqe(q, (unsigned)i)->user_data, 100 + got++);
 		quoit_release(q, (unsigned)n);
 	}
 	cr_assert_eq(quoit_peek(q, &cqe), 0);
@@ -787,7 +791,7 @@ Test(raw, a_CQE_alone_is_taken_from_the_tail)
 		cr_expect_eq(cqe->user_data, i);
 		cr_expect_eq(cqe->res, 0);
 		cr_expect_eq(cqe->flags, 0);
-		cr_expect_eq(cqe, quoit_cqe_at(q, 0));
+		cr_expect_eq(cqe, quoit_get_cqe(q, 0));
 		quoit_release(q, 1);
 	}
 }
@@ -814,6 +818,7 @@ Test(raw, none_of_its_slots_are_none)
 
 	cr_expect_eq(quoit_get_sqes(q, 0, &sqe), 0);
 	cr_expect_null(sqe);
+	cr_expect(strstr(quoit_error_text(q), "0 slots"));
 }
 
 Test(raw, a_push_keeps_its_user_data)
@@ -828,9 +833,9 @@ Test(raw, a_push_keeps_its_user_data)
 	cr_assert_eq(quoit_wait_cqe(q, SOON), 0);
 	cr_assert_eq(quoit_peek(q, &cqe), 1);
 	cr_assert_eq(cqe->user_data, 77);
-	quoit_strerror_cqe(cqe, quoit_error_at(q, 0), text, sizeof text);
+	quoit_strerror_cqe(cqe, quoit_get_error(q, 0), text, sizeof text);
 	cr_assert_str_eq(text, "exp (job 0x4d) failed with EDOM");
-	cr_assert_null(quoit_stamps_at(q, 0));
+	cr_assert_null(quoit_get_stamps(q, 0));
 }
 
 Test(raw, waiting_ends_with_the_time_or_the_daemon)
@@ -864,7 +869,7 @@ Test(raw, managed_calls_are_refused)
 	cr_assert_eq(quoit_wait(q, job, 0), -EINVAL);
 	cr_assert_eq(quoit_wait_all(q, 0), -EINVAL);
 	cr_assert_eq(quoit_window(q, 0, 0), -EINVAL);
-	cr_assert_eq(quoit_result(q, job), -EINVAL);
+	cr_assert_eq(quoit_get_result(q, job), -EINVAL);
 	cr_assert_eq(quoit_cancel(q, job), -EINVAL);
 }
 
@@ -901,8 +906,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
 		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
 		 "module operation (job 0x4) failed with EINVAL"},
-		FAILED(-EINVAL, ROLL, ARG, 7, 3,
-		       "roll (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
+		FAILED(-EINVAL, TRANSPOSE, ARG, 7, 3,
+		       "transpose (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
 		/* tensors that do not fit */
 		FAILED(-EINVAL, ADD, TENSOR1, QUOIT_MISFIT_TYPE + QUOIT_I32,
 		       QUOIT_MISFIT_TYPE + QUOIT_F64,
@@ -969,7 +974,7 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-QUOIT_EDEVLOST, EXP, DEVICE, 1, QUOIT_FAULT_UNKNOWN,
 		       "exp (job 0x9) failed with QUOIT_EDEVLOST: device 1 has gone"),
 		FAILED(-ENODEV, EXP, EXECUTOR, 0, 3,
-		       "exp (job 0x9) failed with ENODEV: device 3 is lost (quoit_device says why)"),
+		       "exp (job 0x9) failed with ENODEV: device 3 is lost (quoit_query_device says why)"),
 		FAILED(-ENODEV, NOP, EXECUTOR, 0, 0,
 		       "nop (job 0x9) failed with ENODEV: its module is lost (quoit topo says why)"),
 		FAILED(-ENODEV, CREATE, DEVICE, 3, 1,
@@ -981,6 +986,12 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		FAILED(-ENOTSUP, GEMM, OPCODE, QUOIT_OP_GEMM, 0,
 		       "gemm (job 0x9) failed with EOPNOTSUPP: it is switched off, or not "
 		       "available for these tensors where they are"),
+		FAILED(-EINVAL, SUM, ARG, 4, 3,
+		       "sum (job 0x9) failed with EINVAL: axis 4 does not exist: allowed are 0 to "
+		       "3, or -4 to -1 from the last"),
+		FAILED(-EINVAL, ROLL, ARG, QUOIT_AXIS_NONE, 3,
+		       "roll (job 0x9) failed with EINVAL: the axis does not exist: allowed are 0 "
+		       "to 3, or -4 to -1 from the last"),
 		FAILED(-EINVAL, LAUNCH, ARG, 77, 0,
 		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
@@ -1037,12 +1048,14 @@ Test(strerror, errors_have_names_with_and_without_sign)
 
 Test(managed, the_functions_behind_the_macros_wait_as_well)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4);
 	quoit_job job[2];
 
 	cr_assert_eq(quoit_start(q, quoit_fill(t, 1), &job[0]), 0);
 	cr_assert_eq(quoit_start(q, quoit_exp(t, t), &job[1]), 0);
 	cr_assert_geq(quoit_wait_any(q, job, 2, SOON), 1);
+	cr_assert_geq(quoit_wait_any_at(q, job, 2, SOON, NULL), 1);
+	cr_assert_eq(quoit_wait_all_of_at(q, job, 2, SOON, NULL), 2);
 	cr_assert_eq(quoit_wait_n(q, job, 2, 2, SOON), 2);
 	cr_assert_eq(quoit_wait_all_of(q, job, 2, SOON), 2);
 	cr_assert_eq(quoit_wait(q, job[0], SOON), 0);

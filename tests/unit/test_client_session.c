@@ -23,7 +23,7 @@ static struct quoit_session *open_session(struct fake_daemon *f)
 {
 	struct quoit_session *s = NULL;
 	struct quoit_open_params p = {.socket = fake_path(f)};
-	int err = quoit_open(&s, &p);
+	int err = quoit_open(&p, &s);
 
 	cr_assert(err == 0, "%d: %s", err, quoit_open_text());
 	return s;
@@ -34,7 +34,7 @@ Test(session, a_path_without_a_daemon_is_named)
 	struct quoit_open_params p = {.socket = "/nowhere/quoitd.sock"};
 	struct quoit_session *s;
 
-	cr_assert_eq(quoit_open(&s, &p), -ENOENT);
+	cr_assert_eq(quoit_open(&p, &s), -ENOENT);
 	cr_assert_not_null(strstr(quoit_open_text(), "/nowhere/quoitd.sock"));
 }
 
@@ -67,7 +67,7 @@ Test(session, a_path_too_long_is_refused)
 
 	memset(path, 'x', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
-	cr_assert_eq(quoit_open(&s, &p), -ENAMETOOLONG);
+	cr_assert_eq(quoit_open(&p, &s), -ENAMETOOLONG);
 }
 
 /* Which socket is chosen, by what is given: each row has more than the one below. */
@@ -105,7 +105,7 @@ ParameterizedTest(struct lookup *row, session, the_socket_is_the_first_of_those_
 	if (!row->variable)
 		unsetenv("QUOIT_SOCKET");
 	setenv("XDG_RUNTIME_DIR", row->runtime ? runtime : "", 1);
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	quoit_get_info(s, &info);
 	cr_assert_eq(info.session, 7);
 	cr_assert_eq(quoit_close(s, 0), 0);
@@ -122,7 +122,7 @@ Test(session, without_any_name_it_is_the_systems)
 		cr_skip_test("the system has a quoitd");
 	unsetenv("QUOIT_SOCKET");
 	setenv("XDG_RUNTIME_DIR", "", 1);
-	cr_assert_eq(quoit_open(&s, NULL), -ENOENT);
+	cr_assert_eq(quoit_open(NULL, &s), -ENOENT);
 	cr_assert_not_null(strstr(quoit_open_text(), " /run/quoit/quoitd.sock"), "%s",
 			   quoit_open_text());
 }
@@ -148,7 +148,7 @@ Test(session, it_has_the_features_that_both_know)
 		struct quoit_session *s;
 		struct quoit_info info;
 
-		cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
+		cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 		quoit_get_info(s, &info);
 		cr_expect_eq(info.direct, rows[i].direct, "%u", i);
 		cr_assert_eq(quoit_close(s, 0), 0);
@@ -166,11 +166,11 @@ Test(session, a_newer_quoitd_in_place_of_ours_is_named)
 	quoit_tensor t;
 	float one;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	t = quoit_vector(q, QUOIT_F32, 1);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	t = quoit_create_vector(q, QUOIT_F32, 1);
 	fake_replace(f, QUOIT_ABI_VERSION + 1);
 	cr_expect_eq(quoit_read(q, t, &one, sizeof one), -ECONNRESET);
-	cr_expect_eq(quoit_open(&again, &p), -EPROTO);
+	cr_expect_eq(quoit_open(&p, &again), -EPROTO);
 	cr_expect(strstr(quoit_open_text(), "quoitd ABI 6"), "%s", quoit_open_text());
 	(void)quoit_close(s, 0);
 	fake_stop(f);
@@ -197,7 +197,7 @@ ParameterizedTest(struct bad_case *c, session, what_no_quoitd_does_is_refused)
 	struct quoit_open_params p = {.socket = fake_path(f)};
 	struct quoit_session *s;
 
-	cr_assert_eq(quoit_open(&s, &p), c->err);
+	cr_assert_eq(quoit_open(&p, &s), c->err);
 	cr_assert(strstr(quoit_open_text(), c->text), "%s", quoit_open_text());
 	fake_stop(f);
 }
@@ -229,7 +229,7 @@ ParameterizedTest(struct ring_case *c, session, ring_sizes_that_make_no_sense_ar
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q[QUOIT_MAX_RINGS + 1];
 
-	cr_assert_eq(quoit_rings_open(q, c->count, s, &c->params), -EINVAL);
+	cr_assert_eq(quoit_open_rings(s, &c->params, c->count, q), -EINVAL);
 	quoit_close(s, 0);
 	fake_stop(f);
 }
@@ -240,11 +240,11 @@ Test(session, rings_open_together_or_not_at_all)
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q[8];
 
-	cr_assert_eq(quoit_rings_open(q, 6, s, NULL), 0);
-	cr_assert_eq(quoit_rings_open(q, 3, s, NULL), -EMFILE);
+	cr_assert_eq(quoit_open_rings(s, NULL, 6, q), 0);
+	cr_assert_eq(quoit_open_rings(s, NULL, 3, q), -EMFILE);
 	cr_assert_eq(fake_closed(f), 0, "the others are none of its business");
 	for (int i = 0; i < 6; i++)
-		cr_assert_eq(quoit_ring_close(q[i]), 0);
+		cr_assert_eq(quoit_close_ring(q[i]), 0);
 	quoit_close(s, 0);
 	fake_stop(f);
 }
@@ -266,8 +266,8 @@ Test(session, closing_gives_every_descriptor_back)
 	int before = count_fds();
 
 	s = open_session(f);
-	cr_assert_eq(quoit_rings_open(q, 2, s, NULL), 0);
-	cr_assert_eq(quoit_ring_close(q[0]), 0);
+	cr_assert_eq(quoit_open_rings(s, NULL, 2, q), 0);
+	cr_assert_eq(quoit_close_ring(q[0]), 0);
 	cr_assert_eq(quoit_close(s, 0), 0);
 	/* The fake's ends stay open: its client and two rings. */
 	cr_assert_eq(count_fds(), before + 3);
@@ -280,7 +280,7 @@ Test(session, closing_waits_for_the_jobs)
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	quoit_push(q, quoit_fill(1, 0)); /* it is not even published */
 	cr_assert_eq(quoit_close(s, 0), 0);
 	cr_assert_eq(fake_sqe(f, 0).opcode, QUOIT_OP_FILL);
@@ -293,9 +293,9 @@ Test(session, closing_after_the_daemon_died_frees_all_the_same)
 	struct quoit_session *s = open_session(f);
 	struct quoit_ring *q;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	fake_kill(f);
-	cr_assert_eq(quoit_ring_close(q), -ECONNRESET);
+	cr_assert_eq(quoit_close_ring(q), -ECONNRESET);
 	cr_assert_eq(quoit_close(s, 0), -ECONNRESET);
 	fake_stop(f);
 }
@@ -380,13 +380,104 @@ Test(session, files_are_added_by_descriptor)
 	struct fake_daemon *f = fake_start(NULL);
 	struct quoit_session *s = open_session(f);
 
-	cr_assert_eq(quoit_file_add(s, -1), -EBADF);
-	cr_assert_eq(quoit_file_add(s, STDERR_FILENO), 0);
-	cr_assert_eq(quoit_file_add(s, STDERR_FILENO), 1);
-	cr_assert_eq(quoit_file_remove(s, 0), 0);
-	cr_assert_eq(quoit_file_remove(s, -1), -EINVAL);
+	cr_assert_eq(quoit_add_file(s, -1), -EBADF);
+	cr_assert_eq(quoit_add_file(s, STDERR_FILENO), 0);
+	cr_assert_eq(quoit_add_file(s, STDERR_FILENO), 1);
+	cr_assert_eq(quoit_remove_file(s, 0), 0);
+	cr_assert_eq(quoit_remove_file(s, -1), -EINVAL);
 	quoit_close(s, 0);
 	fake_stop(f);
+}
+
+/* ---- refusals ---- */
+
+static bool said(const char *words)
+{
+	const bool is = strstr(quoit_open_text(), words);
+
+	if (!is)
+		cr_log_error("'%s' does not say '%s'", quoit_open_text(), words);
+	return is;
+}
+
+Test(session, each_refused_call_says_why)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+	struct quoit_kernel_desc desc = {.args = 0};
+	char name[200];
+
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	cr_expect_eq(quoit_add_file(s, -1), -EBADF);
+	cr_expect(said("-1 is not a descriptor"));
+	cr_expect_eq(quoit_add_file(s, 999999), -EBADF);
+	cr_expect(said("999999 is not a descriptor"));
+	cr_expect_eq(quoit_remove_file(s, -2), -EINVAL);
+	cr_expect(said("no file -2"));
+	cr_expect_eq(quoit_find_op(s, name), -ENOENT);
+	cr_expect(said("this one 199"));
+	cr_expect_eq(quoit_unload_image(s, -3), -EBADF);
+	cr_expect(said("no image -3"));
+	cr_expect_eq(quoit_register_kernel(s, -4, &desc), -EBADF);
+	cr_expect(said("no image -4"));
+	cr_expect_eq(quoit_load_image(s, 1, name, 0), -EFBIG);
+	cr_expect(said("0 bytes"));
+	cr_expect_null(quoit_alloc(s, 65 * ARENA));
+	cr_expect(said("at most 4194304 bytes are allowed"));
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+Test(session, a_ring_that_closes_without_quoitd_says_why)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f);
+	struct quoit_ring *q;
+
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	cr_expect(said("no error"));
+	fake_kill(f);
+	cr_expect_eq(quoit_close_ring(q), -ECONNRESET);
+	cr_expect(said("quoitd has gone"));
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+/* Does the call fail as in a child, and say so?  The text before it is another one. */
+#define IS_REFUSED(call, text)                                                                     \
+	(quoit_get_sqe(q) == NULL && quoit_open(&unknown, &other_session) == -EINVAL &&            \
+	 (call) == -EOWNERDEAD && strstr(text, "fork()"))
+
+/* What each refused call says in a child: how many calls say it not. */
+static int ask_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t, quoit_job job)
+{
+	const struct quoit_open_params unknown = {.flags = 0x80};
+	struct quoit_kernel_desc desc = {.args = 0};
+	struct quoit_session *other_session;
+	struct quoit_device_desc device;
+	struct quoit_shape shape;
+	struct quoit_ring *other;
+	char bytes[8] = {0};
+	int bad = 0;
+
+	bad += !IS_REFUSED(quoit_open_ring(s, NULL, &other), quoit_open_text());
+	bad += !IS_REFUSED(quoit_add_file(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_remove_file(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_find_op(s, "exp"), quoit_open_text());
+	bad += !IS_REFUSED(quoit_query_device(s, 1, &device), quoit_open_text());
+	bad += !IS_REFUSED(quoit_load_image(s, 1, bytes, sizeof bytes), quoit_open_text());
+	bad += !IS_REFUSED(quoit_unload_image(s, 0), quoit_open_text());
+	bad += !IS_REFUSED(quoit_register_kernel(s, 0, &desc), quoit_open_text());
+	bad += !IS_REFUSED(quoit_alloc(s, 1) ? 0 : -EOWNERDEAD, quoit_open_text());
+	bad += !IS_REFUSED(quoit_close_ring(q), quoit_open_text());
+	bad += !IS_REFUSED(quoit_close_ring(q), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_get_fd(q), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_get_shape(q, t, &shape) ? 0 : -EOWNERDEAD, quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_push(q, quoit_nop(0)), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_wait(q, job, 0), quoit_error_text(q));
+	bad += !IS_REFUSED(quoit_read(q, t, bytes, sizeof bytes), quoit_error_text(q));
+	return bad;
 }
 
 /* The result of every call in a child, as bits of its exit status. */
@@ -403,20 +494,20 @@ static int try_all(struct quoit_session *s, struct quoit_ring *q, quoit_tensor t
 	bad += quoit_wait(q, job, 0) != -EOWNERDEAD;
 	bad += quoit_wait_all(q, 0) != -EOWNERDEAD;
 	bad += quoit_window(q, 0, 0) != -EOWNERDEAD;
-	bad += quoit_result(q, job) != -EOWNERDEAD;
+	bad += quoit_get_result(q, job) != -EOWNERDEAD;
 	bad += quoit_cancel(q, job) != -EOWNERDEAD;
-	bad += quoit_ring_arm(q) != -EOWNERDEAD;
-	bad += quoit_ring_close(q) != -EOWNERDEAD;
-	bad += quoit_ring_open(&other, s, NULL) != -EOWNERDEAD;
+	bad += quoit_arm(q) != -EOWNERDEAD;
+	bad += quoit_close_ring(q) != -EOWNERDEAD;
+	bad += quoit_open_ring(s, NULL, &other) != -EOWNERDEAD;
 	bad += quoit_free(q, t) != -EOWNERDEAD;
-	bad += quoit_vector(q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
-	bad += quoit_shape_of(q, t, &shape);
+	bad += quoit_create_vector(q, QUOIT_F32, 1) != QUOIT_NO_TENSOR;
+	bad += quoit_get_shape(q, t, &shape);
 	bad += quoit_write(q, t, bytes, 8) != -EOWNERDEAD;
 	bad += quoit_read(q, t, bytes, 8) != -EOWNERDEAD;
 	bad += quoit_alloc(s, 1) != NULL;
-	bad += quoit_file_add(s, 0) != -EOWNERDEAD;
+	bad += quoit_add_file(s, 0) != -EOWNERDEAD;
 	quoit_detach(q, job);
-	bad += quoit_failures(q, NULL) != 0;
+	bad += quoit_count_failures(q, NULL) != 0;
 	bad += quoit_close(s, 0) != 0;
 	return bad;
 }
@@ -431,12 +522,12 @@ Test(session, a_child_is_told_that_the_session_is_not_its_own)
 	int status;
 	pid_t pid;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	t = quoit_vector(q, QUOIT_F32, 2);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	t = quoit_create_vector(q, QUOIT_F32, 2);
 	quoit_start(q, quoit_nop(0), &job);
 	pid = fork();
 	if (pid == 0)
-		_exit(try_all(s, q, t, job));
+		_exit(ask_all(s, q, t, job) + try_all(s, q, t, job));
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
 	cr_assert_eq(WEXITSTATUS(status), 0, "%d calls went wrong", WEXITSTATUS(status));
@@ -453,20 +544,20 @@ Test(session, an_armed_descriptor_becomes_readable_and_hangs_up)
 	struct pollfd p = {.events = POLLIN};
 	quoit_job job;
 
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
-	p.fd = quoit_ring_fd(q);
-	cr_assert_eq(quoit_ring_arm(q), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	p.fd = quoit_get_fd(q);
+	cr_assert_eq(quoit_arm(q), 0);
 	cr_assert_eq(poll(&p, 1, 0), 0);
 	quoit_start(q, quoit_nop(0), &job);
 	quoit_flush(q);
 	cr_assert_eq(poll(&p, 1, 5000), 1);
-	cr_assert_eq(quoit_ring_arm(q), 1, "there is a CQE to reap first");
-	cr_assert_eq(quoit_result(q, job), 0);
-	cr_assert_eq(quoit_ring_arm(q), 0);
+	cr_assert_eq(quoit_arm(q), 1, "there is a CQE to reap first");
+	cr_assert_eq(quoit_get_result(q, job), 0);
+	cr_assert_eq(quoit_arm(q), 0);
 	fake_kill(f);
 	cr_assert_eq(poll(&p, 1, 5000), 1);
 	cr_assert(p.revents & POLLHUP);
-	cr_assert_eq(quoit_ring_arm(q), -ECONNRESET);
+	cr_assert_eq(quoit_arm(q), -ECONNRESET);
 	quoit_close(s, 0);
 	fake_stop(f);
 }

@@ -24,8 +24,8 @@ static void open_all(uint64_t arena_bytes)
 
 	f = fake_start(&options);
 	p = (struct quoit_open_params){.socket = fake_path(f)};
-	cr_assert_eq(quoit_open(&s, &p), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_ring_open(&q, s, NULL), 0);
+	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 }
 
 static void setup(void)
@@ -45,11 +45,11 @@ TestSuite(tensor, .init = setup, .fini = teardown);
 
 Test(tensor, create_says_type_dims_and_strides)
 {
-	quoit_tensor t = quoit_matrix(q, QUOIT_F64, 3, 5);
+	quoit_tensor t = quoit_create_matrix(q, QUOIT_F64, 3, 5);
 	struct quoit_shape shape;
 	struct quoit_sqe e;
 
-	cr_assert(quoit_shape_of(q, t, &shape));
+	cr_assert(quoit_get_shape(q, t, &shape));
 	cr_assert_eq(shape.dtype, QUOIT_F64);
 	cr_assert_eq(shape.dim[2], 3);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
@@ -65,14 +65,14 @@ Test(tensor, create_says_type_dims_and_strides)
 
 Test(tensor, a_freed_handle_names_nothing_any_more)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4), next;
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4), next;
 	struct quoit_shape shape = {.dim = {1, 1, 1, 1}};
 
 	cr_assert_eq(quoit_free(q, t), 0);
 	cr_assert_eq(quoit_free(q, t), -EINVAL);
-	cr_assert_not(quoit_shape_of(q, t, &shape));
+	cr_assert_not(quoit_get_shape(q, t, &shape));
 	cr_assert_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR);
-	next = quoit_vector(q, QUOIT_F32, 4);
+	next = quoit_create_vector(q, QUOIT_F32, 4);
 	cr_assert_eq(next & QUOIT_HANDLE_INDEX_MASK, t & QUOIT_HANDLE_INDEX_MASK);
 	cr_assert_neq(next, t);
 	cr_assert_eq(quoit_free(q, t), -EINVAL);
@@ -85,7 +85,7 @@ Test(tensor, none_and_foreign_handles_are_refused)
 	cr_assert_eq(quoit_free(q, QUOIT_NO_TENSOR), -EINVAL);
 	cr_assert_eq(quoit_free(q, 5), -EINVAL);
 	cr_assert_eq(quoit_free(q, UINT32_MAX), -EINVAL);
-	cr_assert_not(quoit_shape_of(q, UINT32_MAX, &shape));
+	cr_assert_not(quoit_get_shape(q, UINT32_MAX, &shape));
 	shape = (struct quoit_shape){.dtype = QUOIT_DTYPE_NR, .dim = {1, 1, 1, 1}};
 	cr_assert_eq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR);
 	shape.dtype = QUOIT_F32;
@@ -101,7 +101,7 @@ static bool says(const char *word)
 
 Test(tensor, a_refusal_says_what_was_wrong)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4);
 	struct quoit_shape shape = {.dtype = 9, .dim = {1, 1, 1, 4}};
 	float x[4] = {0};
 	char text[200];
@@ -117,7 +117,7 @@ Test(tensor, a_refusal_says_what_was_wrong)
 	cr_expect(says("flags 0x80"), "%s", quoit_error_text(q));
 	cr_expect_eq(quoit_create(q, &shape, QUOIT_CREATE_ON(200)), QUOIT_NO_TENSOR);
 	cr_expect(says("no device 200"), "%s", quoit_error_text(q));
-	cr_expect_eq(quoit_create_at(q, &shape, x), QUOIT_NO_TENSOR);
+	cr_expect_eq(quoit_create_in(q, &shape, x), QUOIT_NO_TENSOR);
 	cr_expect(says("arena"), "%s", quoit_error_text(q));
 	cr_expect_eq(quoit_free(q, 77), -EINVAL);
 	cr_expect(says("0x4d"), "%s", quoit_error_text(q));
@@ -126,9 +126,48 @@ Test(tensor, a_refusal_says_what_was_wrong)
 			 "EINVAL: 8 bytes were given, but the tensor has 16");
 	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
 	cr_expect(says("QUOIT_NO_TENSOR"), "%s", quoit_error_text(q));
-	while (quoit_vector(q, QUOIT_F32, 1))
+	cr_expect_not(quoit_get_shape(q, 78, &shape));
+	cr_expect(says("0x4e"), "%s", quoit_error_text(q));
+	while (quoit_create_vector(q, QUOIT_F32, 1))
 		;
 	cr_expect(says("max_tensors"), "%s", quoit_error_text(q));
+}
+
+/* ---- axes ---- */
+
+Test(tensor, negative_axes_count_from_the_last)
+{
+	static const int none[] = {-5, -6, -252, -257, 256, 259, INT32_MIN, INT32_MAX};
+
+	for (int axis = 0; axis < QUOIT_MAX_DIMS; axis++) {
+		const int negative = axis - QUOIT_MAX_DIMS;
+
+		cr_expect_eq(quoit_axis(axis), axis);
+		cr_expect_eq(quoit_axis(negative), axis);
+		cr_expect_eq(quoit_sum(1, 2, negative).arg, axis);
+		cr_expect_eq(quoit_argmax(1, 2, negative).arg, axis);
+		cr_expect_eq(quoit_roll(1, 2, negative, 5).arg, axis);
+		cr_expect_eq(quoit_gather(1, 2, 3, negative).arg, axis);
+	}
+	for (unsigned i = 0; i < sizeof none / sizeof none[0]; i++)
+		cr_expect_eq(quoit_axis(none[i]), QUOIT_AXIS_NONE, "%d", none[i]);
+	cr_expect_eq(quoit_axis(4), 4, "quoitd refuses it, and names it");
+	cr_expect_eq(quoit_mean(1, 2, QUOIT_AXIS_ALL).arg, QUOIT_AXIS_ALL);
+	cr_expect_eq(QUOIT_PERM(0, 1, -1, -2), QUOIT_PERM(0, 1, 3, 2));
+	cr_expect_eq(QUOIT_PERM(-4, -3, -2, -1), QUOIT_PERM(0, 1, 2, 3));
+}
+
+Test(tensor, scalars_of_a_launch_leave_its_kernel_alone)
+{
+	const struct quoit_sqe sqe = quoit_with_scalars(quoit_launch(200, 1, 2, 3, 4),
+							quoit_float_bits(1.5f), UINT64_MAX);
+
+	cr_expect_eq(sqe.opcode, QUOIT_OP_LAUNCH);
+	cr_expect_eq(sqe.arg, 200);
+	cr_expect_eq(sqe.tensor[3], 4);
+	cr_expect_eq(sqe.scalar[0], 0x3fc00000);
+	cr_expect_eq(sqe.scalar[1], UINT64_MAX);
+	cr_expect_eq(sqe.flags, 0);
 }
 
 Test(tensor, dims_left_out_are_no_empty_tensor)
@@ -138,7 +177,7 @@ Test(tensor, dims_left_out_are_no_empty_tensor)
 	static const uint32_t good[][QUOIT_MAX_DIMS] = {
 		{1, 1, 0, 4}, {1, 1, 4, 0}, {1, 1, 0, 0}, {2, 3, 4, 0}, {2, 1, 0, 4}};
 	struct quoit_shape shape = {.dtype = QUOIT_F32};
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 100);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 100);
 
 	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		memcpy(shape.dim, bad[i], sizeof shape.dim);
@@ -150,7 +189,7 @@ Test(tensor, dims_left_out_are_no_empty_tensor)
 		memcpy(shape.dim, good[i], sizeof shape.dim);
 		cr_expect_neq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR, "%u", i);
 	}
-	cr_expect_neq(quoit_matrix(q, QUOIT_F32, 0, 5), QUOIT_NO_TENSOR);
+	cr_expect_neq(quoit_create_matrix(q, QUOIT_F32, 0, 5), QUOIT_NO_TENSOR);
 }
 
 Test(tensor, sizes_of_a_ring_that_cannot_be_are_told)
@@ -158,24 +197,24 @@ Test(tensor, sizes_of_a_ring_that_cannot_be_are_told)
 	const struct quoit_ring_params odd = {.entries = 9}, flags = {.flags = 4};
 	struct quoit_ring *other;
 
-	cr_assert_eq(quoit_ring_open(&other, s, &odd), -EINVAL);
+	cr_assert_eq(quoit_open_ring(s, &odd, &other), -EINVAL);
 	cr_assert(strstr(quoit_open_text(), "9 entries"));
-	cr_assert_eq(quoit_ring_open(&other, s, &flags), -EINVAL);
+	cr_assert_eq(quoit_open_ring(s, &flags, &other), -EINVAL);
 	cr_assert(strstr(quoit_open_text(), "flags 0x4"));
-	cr_assert_eq(quoit_rings_open(&other, 0, s, NULL), -EINVAL);
+	cr_assert_eq(quoit_open_rings(s, NULL, 0, &other), -EINVAL);
 	cr_assert(strstr(quoit_open_text(), "0 rings"));
 }
 
 Test(tensor, a_view_has_the_type_of_what_it_views)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4);
 	struct quoit_shape shape = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 1}};
 
 	cr_assert_eq(quoit_view(q, t, &shape, 0), QUOIT_NO_TENSOR);
 	shape.dtype = QUOIT_F32;
 	cr_assert_neq(quoit_view(q, t, &shape, 8), QUOIT_NO_TENSOR);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL), 0);
 }
 
 Test(tensor, all_indices_but_zero_can_be_alive_at_once)
@@ -183,10 +222,11 @@ Test(tensor, all_indices_but_zero_can_be_alive_at_once)
 	quoit_tensor t[FAKE_TENSORS];
 
 	for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
-		cr_assert_neq(t[i] = quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR, "%u", i);
-	cr_assert_eq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+		cr_assert_neq(t[i] = quoit_create_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR, "%u",
+			      i);
+	cr_assert_eq(quoit_create_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
 	cr_assert_eq(quoit_free(q, t[9]), 0);
-	cr_assert_neq(quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+	cr_assert_neq(quoit_create_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
 }
 
 Test(tensor, a_ring_s_indices_come_back_when_it_closes)
@@ -194,10 +234,10 @@ Test(tensor, a_ring_s_indices_come_back_when_it_closes)
 	struct quoit_ring *other;
 	unsigned got = 0;
 
-	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
-	cr_assert_eq(quoit_free(other, quoit_vector(other, QUOIT_F32, 1)), 0);
-	cr_assert_eq(quoit_ring_close(other), 0);
-	while (quoit_vector(q, QUOIT_F32, 1))
+	cr_assert_eq(quoit_open_ring(s, NULL, &other), 0);
+	cr_assert_eq(quoit_free(other, quoit_create_vector(other, QUOIT_F32, 1)), 0);
+	cr_assert_eq(quoit_close_ring(other), 0);
+	while (quoit_create_vector(q, QUOIT_F32, 1))
 		got++;
 	cr_assert_eq(got, FAKE_TENSORS - 1);
 }
@@ -207,23 +247,24 @@ Test(tensor, an_index_moves_between_rings_only_after_its_free_was_fetched)
 	struct quoit_ring *other;
 	quoit_tensor t[FAKE_TENSORS];
 
-	cr_assert_eq(quoit_ring_open(&other, s, NULL), 0);
+	cr_assert_eq(quoit_open_ring(s, NULL, &other), 0);
 	for (int round = 0; round < 50; round++) {
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
-			cr_assert_neq(t[i] = quoit_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+			cr_assert_neq(t[i] = quoit_create_vector(q, QUOIT_F32, 1), QUOIT_NO_TENSOR);
 		cr_assert_eq(quoit_wait_all(q, SOON), 0);
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_eq(quoit_free(other, t[i]), 0);
 		cr_assert_eq(quoit_wait_all(other, SOON), 0);
 		/* They lie on the other ring's stack, and come back as they are used. */
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
-			cr_assert_neq(t[i] = quoit_vector(other, QUOIT_F32, 1), QUOIT_NO_TENSOR);
+			cr_assert_neq(t[i] = quoit_create_vector(other, QUOIT_F32, 1),
+				      QUOIT_NO_TENSOR);
 		cr_assert_eq(quoit_wait_all(other, SOON), 0);
 		for (uint32_t i = 0; i < FAKE_TENSORS - 1; i++)
 			cr_assert_eq(quoit_free(q, t[i]), 0);
 		cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	}
-	cr_assert_eq(quoit_failures(q, NULL) + quoit_failures(other, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL) + quoit_count_failures(other, NULL), 0);
 }
 
 Test(tensor, arena_memory_can_be_a_tensor_and_other_memory_cannot)
@@ -234,8 +275,8 @@ Test(tensor, arena_memory_can_be_a_tensor_and_other_memory_cannot)
 
 	(void)quoit_alloc(s, 64);
 	memory = quoit_alloc(s, 16);
-	cr_assert_neq(quoit_create_at(q, &shape, memory), QUOIT_NO_TENSOR);
-	cr_assert_eq(quoit_create_at(q, &shape, other), QUOIT_NO_TENSOR);
+	cr_assert_neq(quoit_create_in(q, &shape, memory), QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_create_in(q, &shape, other), QUOIT_NO_TENSOR);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
 	e = fake_sqe(f, 0);
 	cr_assert_eq(e.arg, QUOIT_F32 | QUOIT_CREATE_ARENA);
@@ -287,7 +328,7 @@ ParameterizedTest(struct quoit_shape *shape, tensor, bytes_written_are_read_back
 	cr_assert_eq(quoit_read(q, t, to, size), 0);
 	cr_assert_eq(memcmp(from, to, size), 0);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 0);
+	cr_assert_eq(quoit_count_failures(q, NULL), 0);
 	cr_assert_eq(fake_tensors_alive(f), 1, "what the copies needed is freed");
 	cr_assert_not_null(quoit_alloc(s, 256 << 10), "and so is the arena");
 	free(from);
@@ -296,7 +337,7 @@ ParameterizedTest(struct quoit_shape *shape, tensor, bytes_written_are_read_back
 
 Test(tensor, a_wrong_size_is_refused)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4);
 	float x[5] = {0};
 
 	cr_assert_eq(quoit_write(q, t, x, 12), -EINVAL);
@@ -306,7 +347,7 @@ Test(tensor, a_wrong_size_is_refused)
 
 Test(tensor, a_write_returns_before_its_jobs_end_and_the_source_may_change)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 2);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 2);
 	float x[2] = {1, 2}, y[2];
 
 	fake_hold_jobs(f, true);
@@ -320,19 +361,19 @@ Test(tensor, a_write_returns_before_its_jobs_end_and_the_source_may_change)
 Test(tensor, a_read_that_fails_says_so)
 {
 	static uint8_t bytes[100000];
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, sizeof bytes / 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, sizeof bytes / 4);
 
 	fake_fail(f, QUOIT_OP_COPY, EFAULT);
 	cr_assert_eq(quoit_read(q, t, bytes, sizeof bytes), -EFAULT);
 	cr_assert_eq(quoit_write(q, t, bytes, sizeof bytes), 0);
 	cr_assert_eq(quoit_wait_all(q, SOON), 0);
-	cr_assert_eq(quoit_failures(q, NULL), 13, "one for each piece");
+	cr_assert_eq(quoit_count_failures(q, NULL), 13, "one for each piece");
 	cr_assert_not_null(quoit_alloc(s, 256 << 10), "nothing of the arena is lost");
 }
 
 Test(tensor, a_full_arena_is_a_return_value)
 {
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 4);
 	void *all = quoit_alloc(s, 256 << 10);
 	float x[4] = {0};
 
@@ -346,7 +387,7 @@ Test(tensor, a_full_arena_is_a_return_value)
 Test(tensor, copies_do_not_outlive_the_daemon)
 {
 	static uint8_t bytes[100000];
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, sizeof bytes / 4);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, sizeof bytes / 4);
 
 	fake_kill(f);
 	cr_assert_eq(quoit_read(q, t, bytes, sizeof bytes), -ECONNRESET);

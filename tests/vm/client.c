@@ -41,8 +41,8 @@ int client_enter(uint64_t lease, struct quoit_session **s, struct quoit_ring **q
 	int err;
 
 	*s = NULL;
-	err = quoit_open(s, &params);
-	return err ? err : quoit_ring_open(q, *s, NULL);
+	err = quoit_open(&params, s);
+	return err ? err : quoit_open_ring(*s, NULL, q);
 }
 
 void client_is_ready(void)
@@ -61,7 +61,7 @@ static double now(void)
 int client_try_job(struct quoit_ring *q)
 {
 	float six[100];
-	quoit_tensor t = quoit_vector(q, QUOIT_F32, 100);
+	quoit_tensor t = quoit_create_vector(q, QUOIT_F32, 100);
 	int err;
 
 	(void)quoit_push(q, quoit_fill(t, 2));
@@ -77,7 +77,7 @@ int client_try_job(struct quoit_ring *q)
 
 static int await_end(struct quoit_ring *q)
 {
-	struct pollfd p = {.fd = quoit_ring_fd(q)};
+	struct pollfd p = {.fd = quoit_get_fd(q)};
 
 	while (!(p.revents & POLLHUP))
 		(void)poll(&p, 1, -1);
@@ -182,11 +182,11 @@ static int queue(const char *argument)
 	int err = client_enter(CLIENT_LEASE * 2, &s, &q);
 
 	if (!err)
-		err = quoit_ring_open(&q, s, &params);
+		err = quoit_open_ring(s, &params, &q);
 	if (err || n > JOBS_MOST)
 		return client_fail("open", err);
-	a = quoit_matrix(q, QUOIT_F32, 1500, 1500);
-	b = quoit_matrix(q, QUOIT_F32, 1500, 1500);
+	a = quoit_create_matrix(q, QUOIT_F32, 1500, 1500);
+	b = quoit_create_matrix(q, QUOIT_F32, 1500, 1500);
 	(void)quoit_push(q, quoit_normal(a, 1, 0));
 	for (unsigned i = 0; i < n; i++)
 		(void)quoit_start(q, quoit_gemm(b, a, a, 0, 1, 0.5), &job[i]);
@@ -216,9 +216,9 @@ static struct quoit_sqe in_time(struct quoit_sqe sqe)
 /* One number of a product and its logarithms, which is always the same. */
 static int compute(struct quoit_ring *q, float *ret)
 {
-	quoit_tensor a = quoit_matrix(q, QUOIT_F32, 300, 300);
-	quoit_tensor b = quoit_matrix(q, QUOIT_F32, 300, 300);
-	quoit_tensor c = quoit_vector(q, QUOIT_F32, 1);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 300, 300);
+	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 300, 300);
+	quoit_tensor c = quoit_create_vector(q, QUOIT_F32, 1);
 	int err;
 
 	(void)quoit_push(q, in_time(quoit_uniform(a, 7, 0)));
@@ -288,13 +288,13 @@ static int saturate(const char *argument)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 	quoit_tensor x;
-	int err = quoit_open(&s, &params), n;
+	int err = quoit_open(&params, &s), n;
 
 	(void)argument;
-	err = err ? err : quoit_ring_open(&q, s, &raw);
+	err = err ? err : quoit_open_ring(s, &raw, &q);
 	if (err)
 		return client_fail("saturate", err);
-	x = quoit_vector(q, QUOIT_F32, 2048);
+	x = quoit_create_vector(q, QUOIT_F32, 2048);
 	client_is_ready();
 	for (;;) {
 		const struct quoit_cqe *cqe;
@@ -343,11 +343,11 @@ static int file(const char *path)
 	int err = fd < 0 ? -errno : client_enter(CLIENT_LEASE, &s, &q);
 
 	if (!err)
-		err = index = quoit_file_add(s, fd);
+		err = index = quoit_add_file(s, fd);
 	if (err < 0)
 		return client_fail(path, err);
-	t = quoit_vector(q, QUOIT_I32, sizeof theirs / 4);
-	err = quoit_start(q, quoit_file_read(t, index, 0), &job);
+	t = quoit_create_vector(q, QUOIT_I32, sizeof theirs / 4);
+	err = quoit_start(q, quoit_read_file(t, index, 0), &job);
 	if (!err)
 		err = quoit_wait(q, job, QUOIT_FOREVER);
 	if (err < 0)

@@ -44,21 +44,21 @@ int client_fill(const char *argument)
 	struct quoit_ring *q;
 	quoit_tensor arena, more;
 	int64_t got = 0, expected = (int64_t)(bytes / 8) - 1024;
-	int *memory, err = quoit_open(&s, &params);
+	int *memory, err = quoit_open(&params, &s);
 
 	if (!err)
-		err = quoit_ring_open(&q, s, NULL);
+		err = quoit_open_ring(s, NULL, &q);
 	if (err)
 		return client_fail("open", err);
 	memory = quoit_alloc(s, (size_t)shape.dim[3] * sizeof *memory);
-	arena = quoit_create_at(q, &shape, memory);
+	arena = quoit_create_in(q, &shape, memory);
 	(void)quoit_push(q, quoit_fill_int(arena, 1));
 	for (uint64_t i = 0; i + 1 < bytes / 2 / each; i++)
-		(void)quoit_push(q, quoit_fill_int(quoit_vector(q, QUOIT_I32, each / 4), 1));
+		(void)quoit_push(q, quoit_fill_int(quoit_create_vector(q, QUOIT_I32, each / 4), 1));
 	err = quoit_wait_all(q, QUOIT_FOREVER);
 	if (err)
 		return client_fail("fill", err);
-	more = quoit_vector(q, QUOIT_I32, (uint32_t)(bytes / 8));
+	more = quoit_create_vector(q, QUOIT_I32, (uint32_t)(bytes / 8));
 	(void)quoit_push(q, quoit_fill_int(more, 1));
 	printf("beyond: %s\n", quoit_strerror(quoit_wait_tensor(q, more, QUOIT_FOREVER)));
 	for (uint32_t i = 0; i < shape.dim[3]; i++)
@@ -84,10 +84,10 @@ int client_module(const char *argument)
 
 	if (err)
 		return client_fail("open", err);
-	opcode = quoit_op_find(s, "sample_sleep");
+	opcode = quoit_find_op(s, "sample_sleep");
 	if (opcode < 0)
 		return client_fail("sample_sleep", opcode);
-	t = quoit_vector(q, QUOIT_F32, 1);
+	t = quoit_create_vector(q, QUOIT_F32, 1);
 	(void)quoit_start(q,
 			  quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0),
 				       (uint8_t)strtoul(argument, NULL, 10), 0, 0),
@@ -139,7 +139,7 @@ int client_move(const char *argument)
 	printf("before: %u of %u pages on node %d\n", before, PAGES, node);
 	if (mbind(start, (size_t)PAGES * PAGE, MPOL_BIND, &mask, 65, MPOL_MF_MOVE) < 0)
 		printf("mbind: %s\n", strerror(errno));
-	t = quoit_create_at(q, &shape, memory);
+	t = quoit_create_in(q, &shape, memory);
 	(void)quoit_push(q, quoit_fill_int(t, 42));
 	err = quoit_wait_tensor(q, t, QUOIT_FOREVER);
 	there = pages_on(start, node);

@@ -219,7 +219,7 @@ static void expect_session(unsigned cpu, int home, unsigned memory)
 	void *mine;
 
 	pin(0, 1u << cpu);
-	CHECK(!quoit_open(&s, &params) && !quoit_ring_open(&q, s, NULL));
+	CHECK(!quoit_open(&params, &s) && !quoit_open_ring(s, NULL, &q));
 	if (!q)
 		return;
 	mine = quoit_alloc(s, MANY);
@@ -244,7 +244,7 @@ static void expect_huge(bool huge)
 	struct quoit_session *s = NULL;
 	struct quoit_ring *q = NULL;
 
-	CHECK(!quoit_open(&s, &params) && !quoit_ring_open(&q, s, NULL));
+	CHECK(!quoit_open(&params, &s) && !quoit_open_ring(s, NULL, &q));
 	if (!q)
 		return;
 	fill(q, BYTES / 4, 0);
@@ -389,8 +389,8 @@ static void a_device_has_its_users_own_processes_on_its_node(void)
 	setenv("QUOIT_SOFT_ADDRESS", DEVICE_ADDRESS, 1);
 	start(NULL, 0, "2@0 6@1");
 	params.socket = quoitd.socket;
-	CHECK(!quoit_open(&s, &params));
-	CHECK(quoit_kernels_load(s, 1, "soft", 4) >= 0);
+	CHECK(!quoit_open(&params, &s));
+	CHECK(quoit_load_image(s, 1, "soft", 4) >= 0);
 	for (int i = 0; i < 100 && !pid; i++) { /* the line comes once it is bound */
 		usleep(50000);
 		pid = device_process("own device 1 of uid 0");

@@ -46,13 +46,13 @@ static int open_client(const struct bench *b, enum bench_cores cores, bool direc
 		open.pinned_bytes = PINNED_BYTES;
 		open.device_bytes = DEVICE_BYTES;
 	}
-	err = quoit_open(&ret->session, &open);
+	err = quoit_open(&open, &ret->session);
 
 	if (err) {
 		fprintf(stderr, "quoit bench: cannot open a session: %s\n", quoit_open_text());
 		return err;
 	}
-	err = quoit_ring_open(&ret->ring, ret->session, params);
+	err = quoit_open_ring(ret->session, params, &ret->ring);
 	if (err) {
 		fprintf(stderr, "quoit bench: cannot open a ring: %s\n", quoit_strerror(err));
 		quoit_close(ret->session, 0);
@@ -171,5 +171,5 @@ int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, dou
 	if (!err)
 		err = quoit_wait_all(q, QUOIT_FOREVER);
 	*ret = (bench_now() - start) * 1e9 / (double)count;
-	return err ? err : quoit_failures(q, NULL) ? -EBADMSG : 0;
+	return err ? err : quoit_count_failures(q, NULL) ? -EBADMSG : 0;
 }

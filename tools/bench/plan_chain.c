@@ -10,7 +10,7 @@
 /* x becomes a new tensor with x + 1. */
 static int add_one(struct quoit_ring *q, quoit_tensor *x)
 {
-	quoit_tensor y = quoit_matrix(q, QUOIT_F32, 1, 2);
+	quoit_tensor y = quoit_create_matrix(q, QUOIT_F32, 1, 2);
 	int err = y ? quoit_push(q, quoit_add_scalar(y, *x, 1.0)) : -ENOSPC;
 
 	if (!err)
@@ -41,7 +41,7 @@ static int measure_additions(const struct bench *b, const struct bench_series *s
 
 	if (err)
 		return err;
-	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, 1, 2);
 	err = add_many(c.ring, &x, s->count / 10);
 	start = bench_now();
 	if (!err)

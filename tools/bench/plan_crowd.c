@@ -56,10 +56,10 @@ static int open_crowd(const char *socket, struct quoit_session **crowd, unsigned
 	struct quoit_ring *ring;
 
 	for (unsigned i = 0; i < count; i++) {
-		int err = quoit_open(&crowd[i], &params);
+		int err = quoit_open(&params, &crowd[i]);
 
 		if (!err)
-			err = quoit_ring_open(&ring, crowd[i], NULL);
+			err = quoit_open_ring(crowd[i], NULL, &ring);
 		if (!err)
 			continue;
 		fprintf(stderr, "quoit bench: session %u of a crowd: %s\n", i, quoit_open_text());
@@ -91,7 +91,8 @@ static int by_value(const void *a, const void *b)
 /* The median of the bursts, in nanoseconds per addition; the first tenth of the bursts warms up. */
 static int time_bursts(struct quoit_ring *q, const struct pattern *p, uint64_t bursts, double *ret)
 {
-	const quoit_tensor t[2] = {quoit_vector(q, QUOIT_I64, 4), quoit_vector(q, QUOIT_I64, 4)};
+	const quoit_tensor t[2] = {quoit_create_vector(q, QUOIT_I64, 4),
+				   quoit_create_vector(q, QUOIT_I64, 4)};
 	double *ns = calloc(bursts, sizeof *ns);
 	int err = ns ? 0 : -ENOMEM;
 

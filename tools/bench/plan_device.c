@@ -39,7 +39,8 @@ static int time_adds(struct quoit_ring *q, uint64_t count, double *ret)
 {
 	double start = 0;
 	int err = quoit_use_device(q, 1);
-	quoit_tensor x = quoit_matrix(q, QUOIT_F32, 1, 2), y = quoit_matrix(q, QUOIT_F32, 1, 2);
+	quoit_tensor x = quoit_create_matrix(q, QUOIT_F32, 1, 2),
+		     y = quoit_create_matrix(q, QUOIT_F32, 1, 2);
 
 	if (!err)
 		err = quoit_push(q, quoit_fill(x, 1.0));
@@ -74,7 +75,7 @@ static int measure_add(const struct bench *b, const struct bench_series *s, doub
 static int count_streamed(struct quoit_session *s, uint64_t *ret)
 {
 	struct quoit_device_desc d;
-	int err = quoit_device(s, 1, &d);
+	int err = quoit_query_device(s, 1, &d);
 
 	*ret = err ? 0 : d.jobs_streamed;
 	return err;
@@ -118,13 +119,13 @@ static int measure_chain(const struct bench *b, const struct bench_series *s, do
 	if (err)
 		return err;
 	err = quoit_use_device(c.ring, 1);
-	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, 1, 2);
 	for (uint64_t i = 0; i < s->count + s->count / 10 && !err; i++) {
 		if (i == s->count / 10) {
 			err = quoit_wait_all(c.ring, QUOIT_FOREVER);
 			start = bench_now();
 		}
-		y = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+		y = quoit_create_matrix(c.ring, QUOIT_F32, 1, 2);
 		if (!err)
 			err = quoit_push(c.ring, quoit_add_scalar(y, x, 1.0));
 		if (!err)
@@ -147,7 +148,8 @@ static int measure_chain(const struct bench *b, const struct bench_series *s, do
 /* Fill with normal numbers: a device's speed depends on the values that it multiplies. */
 static int fill_matrix(struct quoit_ring *q, quoit_tensor x, uint8_t dtype, uint32_t side)
 {
-	quoit_tensor single = dtype == QUOIT_F32 ? x : quoit_matrix(q, QUOIT_F32, side, side);
+	quoit_tensor single =
+		dtype == QUOIT_F32 ? x : quoit_create_matrix(q, QUOIT_F32, side, side);
 	double ns;
 	int err = bench_repeat(q, quoit_normal(single, 1, 0), 1, &ns);
 
@@ -170,8 +172,8 @@ static int time_products(const struct bench *b, const struct bench_series *s, ui
 	if (err)
 		return err;
 	err = quoit_use_device(c.ring, 1);
-	x = quoit_matrix(c.ring, dtype, s->depth, s->depth);
-	z = quoit_matrix(c.ring, dtype, s->depth, s->depth);
+	x = quoit_create_matrix(c.ring, dtype, s->depth, s->depth);
+	z = quoit_create_matrix(c.ring, dtype, s->depth, s->depth);
 	if (!err)
 		err = fill_matrix(c.ring, x, dtype, s->depth);
 	if (!err)
@@ -235,7 +237,7 @@ static int run_both(const struct both *w, uint64_t copies, uint64_t products, do
 	if (!err)
 		err = quoit_wait_all(w->q, QUOIT_FOREVER);
 	*ret = bench_now() - start;
-	return err ? err : quoit_failures(w->q, NULL) ? -EBADMSG : 0;
+	return err ? err : quoit_count_failures(w->q, NULL) ? -EBADMSG : 0;
 }
 
 /* Choose as many products as take the copies' time.  Afterwards each kind has run once. */
@@ -269,8 +271,8 @@ static int measure_overlap(const struct bench *b, const struct bench_series *s, 
 	here = quoit_create(c.ring, &shape, QUOIT_CREATE_PINNED);
 	there = quoit_create(c.ring, &shape, QUOIT_CREATE_ON(1));
 	err = quoit_use_device(c.ring, 1);
-	x = quoit_matrix(c.ring, QUOIT_F32, side, side);
-	z = quoit_matrix(c.ring, QUOIT_F32, side, side);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, side, side);
+	z = quoit_create_matrix(c.ring, QUOIT_F32, side, side);
 	w.copy = quoit_copy(there, here);
 	w.product = quoit_gemm(z, x, x, 0, 1.0, 0.0);
 	if (!err)
@@ -314,7 +316,7 @@ static int measure_back(const struct bench *b, const struct bench_series *s, dou
 	if (err)
 		return err;
 	err = quoit_use_device(c.ring, 1);
-	x = quoit_matrix(c.ring, QUOIT_F32, 1, 2);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, 1, 2);
 	if (!err)
 		err = run_once(c.ring, quoit_fill(x, 1.0));
 	start = bench_now();

@@ -13,9 +13,9 @@ static int measure_gemm(const struct bench *b, const struct bench_series *s, dou
 
 	if (err)
 		return err;
-	x = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
-	y = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
-	z = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	y = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	z = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
 	err = bench_repeat(c.ring, quoit_normal(x, 1, 0), 1, &ns);
 	if (!err)
 		err = bench_repeat(c.ring, quoit_normal(y, 2, 0), 1, &ns);
@@ -37,7 +37,7 @@ static int measure_normal(const struct bench *b, const struct bench_series *s, d
 
 	if (err)
 		return err;
-	x = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
 	err = bench_repeat(c.ring, quoit_normal(x, 1, 0), s->count / 10, &ns);
 	if (!err)
 		err = bench_repeat(c.ring, quoit_normal(x, 1, 0), s->count, &ns);

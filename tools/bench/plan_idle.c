@@ -20,9 +20,9 @@ static int open_sessions(const char *socket, struct quoit_session **list)
 	int err = 0;
 
 	for (unsigned i = 0; !err && i < SESSIONS; i++) {
-		err = quoit_open(&list[i], &params);
+		err = quoit_open(&params, &list[i]);
 		if (!err)
-			err = quoit_ring_open(&ring, list[i], NULL);
+			err = quoit_open_ring(list[i], NULL, &ring);
 	}
 	return err;
 }

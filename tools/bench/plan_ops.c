@@ -58,7 +58,7 @@ struct operands {
 /* Create a tensor and fill it, so that it has its pages. */
 static quoit_tensor make(struct operands *o, uint8_t dtype, uint32_t rows, uint32_t columns)
 {
-	quoit_tensor t = quoit_matrix(o->q, dtype, rows, columns);
+	quoit_tensor t = quoit_create_matrix(o->q, dtype, rows, columns);
 	const bool whole = dtype == QUOIT_I32 || dtype == QUOIT_I64;
 
 	if (!t)
@@ -82,7 +82,7 @@ static quoit_tensor view(struct operands *o, quoit_tensor of, struct quoit_shape
 static quoit_tensor make_index(struct operands *o)
 {
 	static int32_t place[ROWS];
-	quoit_tensor t = quoit_vector(o->q, QUOIT_I32, ROWS);
+	quoit_tensor t = quoit_create_vector(o->q, QUOIT_I32, ROWS);
 
 	for (uint32_t i = 0; i < ROWS; i++)
 		place[i] = (int32_t)(i * PRIME % ROWS);
@@ -196,7 +196,7 @@ static int time_many(struct quoit_ring *q, struct quoit_sqe sqe, double *ret_ns)
 		return err;
 	qsort(ns, TIMES, sizeof ns[0], by_value);
 	*ret_ns = ns[TIMES / 2];
-	return quoit_failures(q, NULL) ? -EBADMSG : 0;
+	return quoit_count_failures(q, NULL) ? -EBADMSG : 0;
 }
 
 static int measure_operation(const struct bench *b, const struct bench_series *s, double *ret)
@@ -241,9 +241,9 @@ static int measure_product(const struct bench *b, const struct bench_series *s, 
 
 	if (err)
 		return err;
-	x = quoit_matrix(c.ring, p->dtype, p->m, p->k);
-	y = quoit_matrix(c.ring, p->dtype, p->k, p->n);
-	z = quoit_matrix(c.ring, p->dtype, p->m, p->n);
+	x = quoit_create_matrix(c.ring, p->dtype, p->m, p->k);
+	y = quoit_create_matrix(c.ring, p->dtype, p->k, p->n);
+	z = quoit_create_matrix(c.ring, p->dtype, p->m, p->n);
 	err = bench_repeat(c.ring, quoit_normal(x, 1, 0), 1, &ns);
 	if (!err)
 		err = bench_repeat(c.ring, quoit_normal(y, 2, 0), 1, &ns);

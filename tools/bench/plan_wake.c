@@ -35,8 +35,8 @@ static int flood_products(const struct bench *b, uint64_t *done)
 
 	if (err)
 		return err;
-	x = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
-	y = quoit_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	x = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	y = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
 	err = quoit_push(c.ring, quoit_normal(x, 1, 0));
 	while (!err) {
 		err = quoit_push(c.ring, quoit_gemm(y, x, x, 0, 1.0, 0.0));

@@ -37,7 +37,8 @@ static int by_value(const void *a, const void *b)
 
 static int time_jobs(struct quoit_ring *q, double *ret_us)
 {
-	quoit_tensor x = quoit_matrix(q, QUOIT_F32, 1, 2), y = quoit_matrix(q, QUOIT_F32, 1, 2);
+	quoit_tensor x = quoit_create_matrix(q, QUOIT_F32, 1, 2),
+		     y = quoit_create_matrix(q, QUOIT_F32, 1, 2);
 	double seconds[JOBS], warm;
 	int err = run_once(q, quoit_fill(x, 1.0), &warm);
 
@@ -101,12 +102,12 @@ int measure_device(const char *socket, struct measure_device *ret)
 	int err;
 
 	*ret = (struct measure_device){0};
-	err = quoit_open(&s, &params);
+	err = quoit_open(&params, &s);
 	if (err) {
 		snprintf(ret->text, sizeof ret->text, "%s", quoit_open_text());
 		return err;
 	}
-	err = quoit_ring_open(&q, s, NULL);
+	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = time_all(q, ret);
 	(void)quoit_close(s, QUOIT_CLOSE_CANCEL);

@@ -222,7 +222,7 @@ static void refuse(struct reactor *r, struct session *s, struct kernels_ask *ask
 {
 	if (res == -ENODEV)
 		snprintf(ask->text, sizeof ask->text,
-			 "the device is lost: quoit_device and quoit topo say why");
+			 "the device is lost: quoit_query_device and quoit topo say why");
 	else if (res == -ECANCELED)
 		snprintf(ask->text, sizeof ask->text, "the session ends");
 	else

@@ -138,11 +138,18 @@ enum quoit_predicate {
 #define QUOIT_CMP_MASK   0x0fu
 #define QUOIT_CMP_SCALAR 0x10u /* compare with sqe.scalar[0]; tensor[2] must be none */
 
-/* sqe.arg of reductions, ROLL and GATHER: an axis 0..3 of the four dims, or all of them */
-#define QUOIT_AXIS_ALL 0xffu
+/*
+ * sqe.arg of reductions, ROLL and GATHER: an axis 0..3 of the four dims, or (reductions only) all of
+ * them.  NONE stands for an axis that there is not, so that the job is refused (quoit_axis).
+ */
+#define QUOIT_AXIS_ALL  0xffu
+#define QUOIT_AXIS_NONE 0xfeu
 
-/* sqe.arg of TRANSPOSE: out.dim[i] = in.dim[(arg >> 2 * i) & 3] */
-#define QUOIT_PERM(a, b, c, d) ((uint8_t)((a) | (b) << 2 | (c) << 4 | (d) << 6))
+/*
+ * sqe.arg of TRANSPOSE: out.dim[i] = in.dim[(arg >> 2 * i) & 3].  Axes 0 to 3, or -4 to -1, which
+ * have the same last two bits.
+ */
+#define QUOIT_PERM(a, b, c, d) ((uint8_t)(((a)&3) | ((b)&3) << 2 | ((c)&3) << 4 | ((d)&3) << 6))
 
 /*
  * 64 bytes.  tensor[0] is the output, if there is one.  A scalar is the bits of a double for

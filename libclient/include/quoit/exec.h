@@ -16,7 +16,7 @@
  *		.version = QUOIT_EXEC_VERSION, .ops = ops, .count = 1};
  *
  * The administrator names it (quoitd --module=PATH); a client finds the operation's number by
- * quoit_op_find().  One thread makes all calls into a module, one call at a time.
+ * quoit_find_op().  One thread makes all calls into a module, one call at a time.
  */
 #ifndef QUOIT_EXEC_H
 #define QUOIT_EXEC_H

@@ -82,10 +82,10 @@ static void prepare(struct product *p, void *blas)
 
 	*(void **)&p->sgemm = dlsym(blas, "cblas_sgemm");
 	must(p->sgemm, "no cblas_sgemm");
-	must(!quoit_open(&p->session, &params) && !quoit_ring_open(&p->ring, p->session, NULL),
+	must(!quoit_open(&params, &p->session) && !quoit_open_ring(p->session, NULL, &p->ring),
 	     "no session; it runs under quoit run");
-	p->x = quoit_matrix(p->ring, QUOIT_F32, SIDE, SIDE);
-	p->y = quoit_matrix(p->ring, QUOIT_F32, SIDE, SIDE);
+	p->x = quoit_create_matrix(p->ring, QUOIT_F32, SIDE, SIDE);
+	p->y = quoit_create_matrix(p->ring, QUOIT_F32, SIDE, SIDE);
 	p->a = malloc(bytes);
 	p->b = malloc(bytes);
 	must(p->a && p->b, "no memory");

@@ -29,10 +29,10 @@ static struct quoit_ring *enter(void)
 		.host_bytes = LEASE_BYTES, .arena_bytes = 65536, .max_tensors = 64};
 	struct quoit_session *session;
 	struct quoit_ring *ring;
-	int err = quoit_open(&session, &params);
+	int err = quoit_open(&params, &session);
 
 	if (!err)
-		err = quoit_ring_open(&ring, session, NULL);
+		err = quoit_open_ring(session, NULL, &ring);
 	if (!err)
 		return ring;
 	fprintf(stderr, "crowd: %s: %s\n", quoit_strerror(err), quoit_open_text());
@@ -41,7 +41,7 @@ static struct quoit_ring *enter(void)
 
 static int work(struct quoit_ring *ring)
 {
-	quoit_tensor t = quoit_vector(ring, QUOIT_F32, 64);
+	quoit_tensor t = quoit_create_vector(ring, QUOIT_F32, 64);
 
 	for (;;) {
 		for (int i = 0; i < JOBS; i++)

@@ -116,7 +116,7 @@ static void ping_many(const char *socket, bool spins, double *ret)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
-	if (!become(BOB) || quoit_open(&s, &params) || quoit_ring_open(&q, s, &raw))
+	if (!become(BOB) || quoit_open(&params, &s) || quoit_open_ring(s, &raw, &q))
 		_exit(1);
 	for (unsigned i = 0; i < count; i++) {
 		took[i] = ping(q, spins);

@@ -215,8 +215,8 @@ static void ping_many(const char *socket, double *ret)
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
-	if (setresgid(BOB, BOB, BOB) || setresuid(BOB, BOB, BOB) || quoit_open(&s, &params) ||
-	    quoit_ring_open(&q, s, &raw))
+	if (setresgid(BOB, BOB, BOB) || setresuid(BOB, BOB, BOB) || quoit_open(&params, &s) ||
+	    quoit_open_ring(s, &raw, &q))
 		_exit(1);
 	for (unsigned i = 0; i < PINGS; i++) {
 		took[i] = ping(q);
