@@ -227,9 +227,9 @@ $(B)/quoit-beside: $(B)/tests/bench/beside/beside.o $(B)/libquoit.a
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
-	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs))
+	$(call link,-fsanitize=fuzzer$(,)address$(,)undefined $(daemon_libs) $(tool_libs))
 $(B)/tests/torture/%: $(B)/tests/torture/%.o $(torture_help) $(B)/soft.a $(B)/daemon.a $(B)/libquoit.a
-	$(call link,$(daemon_libs))
+	$(call link,$(daemon_libs) $(tool_libs))
 
 # What options there are, the programs say.
 $(B)/tables/made: $(B)/quoit $(B)/quoitd libclient/include/quoit.h $(wildcard libclient/include/quoit/*) \
