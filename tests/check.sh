@@ -257,13 +257,14 @@ for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
 end_beside
+# Those that are held to a time, or to what happens within one, run last, when nothing is built.
+in_quiet=
 for t in $(tests_of build/asan e2e); do
 	case $t in
 	*/test_watchdog) continue ;; # waits for a minute, and test_drain and the like run its threads
-	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) how=run_alone ;; # limits of time
-	*) how=run_beside ;;
+	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) in_quiet="$in_quiet $t" ;;
+	*) counts_time "$t" || QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose ;;
 	esac
-	counts_time "$t" || QUOIT_BUILD=build/asan sanitized $how "$t" timeout 900 "$t" --ascii --verbose
 done
 end_beside
 
@@ -271,9 +272,7 @@ await_build tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
 	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
-	*/*_torture | */hostile_wake | */hostile_neighbours | */hostile_servers)
-		QUOIT_BUILD=build/tsan sanitized run_alone "$t" timeout $((3000 * times)) "$t" $torture_arg
-		;;
+	*/*_torture | */hostile_wake | */hostile_neighbours | */hostile_servers) in_quiet="$in_quiet $t" ;;
 	*) QUOIT_BUILD=build/tsan sanitized run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
 	esac
 done
@@ -306,4 +305,10 @@ done
 end_beside
 await_build clang
 await_build all-archs
+for t in $in_quiet; do
+	case $t in
+	build/asan/*) QUOIT_BUILD=build/asan sanitized run "$t" timeout 900 "$t" --ascii --verbose ;;
+	*) QUOIT_BUILD=build/tsan sanitized run "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
+	esac
+done
 end

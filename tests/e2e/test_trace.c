@@ -248,7 +248,9 @@ Test(trace, submits_reaps_and_waits_are_noted)
 		cr_assert_eq(run(&c, quoit_exp(t, t)), 0);
 		free(file);
 		file = recorder_read(&c.d, recorder_number(c.s));
-		if (count_events(file, QUOIT_EVENT_GO) >= 10)
+		if (count_events(file, QUOIT_EVENT_GO) >= 10 &&
+		    count_events(file, QUOIT_EVENT_SUBMIT) >= 10 &&
+		    count_events(file, QUOIT_EVENT_REAP) >= 10)
 			break;
 		usleep(10 * MS);
 	}
