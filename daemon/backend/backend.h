@@ -14,7 +14,7 @@
 #include "session/owner.h"
 
 struct backend {
-	/* Take a ready job.  0; -EBUSY: there is no room now, and the job is still ready. */
+	/* Take a ready job.  0, or -EBUSY: there is no room now, and the job stays ready. */
 	int (*start)(struct reactor *r, struct session *s, struct job *job);
 
 	/* Give back the jobs that have ended.  True: there were some. */
@@ -53,7 +53,10 @@ struct backend {
 
 	/* Optional.  The session's client has died: its results are not wanted. */
 	void (*abandon)(struct reactor *r, struct session *s);
-	/* Optional.  Look at a leaving session whose jobs may still be there; called now and then. */
+	/*
+	 * Optional.  The session is leaving, and its jobs may still be here: make them end.  The
+	 * reactor calls it each time that it looks at the session.
+	 */
 	void (*leaving)(struct reactor *r, struct session *s);
 	/* Optional.  The session has no jobs any more: let go of its memory.  False: ask again. */
 	bool (*leave)(struct reactor *r, struct session *s);

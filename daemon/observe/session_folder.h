@@ -4,7 +4,7 @@
  *
  * Were the files beside the socket, their names, times and access lists would tell every user of
  * the machine who has sessions, and since when.  So they lie in a folder of their own.  Only root,
- * quoitd's user and one group that may be named can look into it.  Other users ask quoitd for
+ * quoitd's user and one group, which option stats-group names, can look into it.  Other users ask quoitd for
  * their own sessions' files (control/counters.h).
  */
 #ifndef QUOITD_SESSION_FOLDER_H
@@ -14,8 +14,8 @@
 
 /*
  * Make the folder in the socket's directory, or take one that a former quoitd has left, and remove
- * what that left in it.  A descriptor that keeps cleaners away from it while it is open; -errno after a
- * log line.
+ * what that left in it.  Returns a descriptor, which keeps cleaners away from the folder while it is
+ * open; or -errno, after a log line.
  */
 int session_folder_make(int directory);
 
