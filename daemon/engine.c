@@ -12,18 +12,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "processes/executors.h"
+#include "backend/cpu/worker.h"
+#include "backend/file/backend_io.h"
 #include "base/log.h"
 #include "base/process_limits.h"
 #include "base/text_file.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
 #include "control/config_check.h"
-#include "ops/blas.h"
-#include "observe/reactor_histograms.h"
 #include "memory/memory_thread.h"
+#include "observe/reactor_histograms.h"
+#include "ops/blas.h"
+#include "processes/executors.h"
 #include "reactor/bells.h"
-#include "backend/cpu/worker.h"
 
 #define DESCRIPTION_BYTES 16384
 
@@ -357,9 +357,9 @@ static int open_histograms(struct engine *m)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < reactors; i++) {
 		m->reactors[i].histograms = m->histograms;
-		m->reactors[i].histograms_kept =
+		m->reactors[i].own_histograms =
 			reactor_histograms_new(m->histograms, i, devices, grain);
-		if (!m->reactors[i].histograms_kept)
+		if (!m->reactors[i].own_histograms)
 			return -ENOMEM;
 	}
 	return 0;
@@ -447,7 +447,7 @@ void engine_free(struct engine *m, int directory)
 			close(m->reactors[i].eventfd);
 		io_free(m->reactors[i].io);
 		free(m->reactors[i].backlog);
-		free(m->reactors[i].histograms_kept);
+		free(m->reactors[i].own_histograms);
 		free(m->outbox[i]);
 	}
 	free(m->reactors);

@@ -4,16 +4,16 @@
 #define QUOITD_ENGINE_H
 
 #include "backend/executor/device_places.h"
-#include "processes/gpu.h"
+#include "base/kept_files.h"
 #include "config/config.h"
 #include "machine/cpus_watch.h"
 #include "machine/features.h"
-#include "base/kept_files.h"
-#include "observe/histograms.h"
 #include "machine/placement.h"
 #include "machine/topology.h"
+#include "observe/histograms.h"
 #include "observe/totals.h"
 #include "ops/ops.h"
+#include "processes/gpu.h"
 #include "reactor/reactor.h"
 
 struct engine {

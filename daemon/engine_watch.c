@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/service.h"
+#include "backend/cpu/worker.h"
 #include "base/log.h"
 #include "base/thread_state.h"
-#include "observe/totals.h"
 #include "base/tsc.h"
-#include "reactor/reactor_idle.h"
+#include "control/service.h"
 #include "memory/memory_thread.h"
+#include "observe/totals.h"
 #include "reactor/bells.h"
-#include "backend/cpu/worker.h"
+#include "reactor/reactor_idle.h"
 
 /* Used if no service manager tells how long a thread may be stuck. */
 #define PERIOD_NS UINT64_C(30000000000)

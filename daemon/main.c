@@ -15,23 +15,23 @@
 #include <quoit/descriptors.h>
 #include <quoit/uid.h>
 
-#include "control/control.h"
-#include "control/service.h"
-#include "config/config.h"
 #include "base/directory_lock.h"
 #include "base/exit_status.h"
 #include "base/journal.h"
 #include "base/kept_files.h"
 #include "base/log.h"
-#include "machine/memory_limit.h"
 #include "base/process_limits.h"
 #include "base/tsc.h"
-#include "engine.h"
+#include "config/config.h"
 #include "control/config_check.h"
+#include "control/control.h"
+#include "control/service.h"
+#include "engine.h"
 #include "engine_watch.h"
+#include "machine/memory_limit.h"
 #include "memory/sigbus_guard.h"
-#include "ops/ops.h"
 #include "observe/session_folder.h"
+#include "ops/ops.h"
 
 /* The socket's directory also holds the counter files. */
 static int open_directory(const char *socket)

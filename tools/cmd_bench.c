@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/args.h"
 #include "bench/bench.h"
 #include "bench/bench_apart.h"
 #include "bench/bench_report.h"
-#include "commands.h"
-#include "read/daemon_state.h"
-#include "launch/private_daemon.h"
+#include "cli/args.h"
 #include "cli/suggest.h"
+#include "commands.h"
+#include "launch/private_daemon.h"
+#include "read/daemon_state.h"
 
 #define MOST_ROUNDS 1001
 #define MOST_LENGTH 1000

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "cli/args.h"
+#include "cli/suggest.h"
 #include "commands.h"
 #include "read/counters.h"
 #include "read/daemon_state.h"
 #include "read/format.h"
 #include "read/runtime.h"
-#include "cli/suggest.h"
 
 #define MOST_TEXT (1u << 20)
 #define MOST_ROWS 2048

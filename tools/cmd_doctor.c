@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "cli/args.h"
+#include "cli/suggest.h"
 #include "commands.h"
 #include "doctor/checks.h"
 #include "doctor/print.h"
 #include "doctor/tree.h"
 #include "read/runtime.h"
-#include "cli/suggest.h"
 
 static const struct args_option options[] = {
 	{"no-measure", NULL, "leave out the checks of the group 'measure'", 'n'},

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/args.h"
-#include "read/columns.h"
 #include "commands.h"
+#include "read/columns.h"
 #include "read/format.h"
 #include "read/runtime.h"
 #include "read/sessions.h"

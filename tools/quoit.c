@@ -7,8 +7,8 @@
 
 #include <quoit/descriptors.h>
 
-#include "commands.h"
 #include "cli/suggest.h"
+#include "commands.h"
 
 static const struct {
 	const char *name;

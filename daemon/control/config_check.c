@@ -11,8 +11,8 @@
 #include <quoit/file_system.h>
 #include <quoit/nearest.h>
 
-#include "base/log.h"
 #include "base/hang_injection.h"
+#include "base/log.h"
 #include "machine/topology.h"
 #include "ops/blas.h"
 #include "ops/optable.h"

@@ -3,9 +3,9 @@
 #ifndef QUOITD_CONFIG_CHECK_H
 #define QUOITD_CONFIG_CHECK_H
 
-#include "processes/gpu.h"
 #include "config/config.h"
 #include "machine/features.h"
+#include "processes/gpu.h"
 
 /* Settle which operations are on and which devices are wanted.  -errno: an option is wrong. */
 int config_check_words(const struct config *config, struct gpu_choice *gpu);

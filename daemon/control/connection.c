@@ -8,17 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ctl_io.h"
+#include "base/dear.h"
+#include "base/log.h"
 #include "charge.h"
 #include "connection_kernels.h"
 #include "connection_memory.h"
 #include "drain.h"
-#include "base/ctl_io.h"
-#include "base/dear.h"
-#include "base/log.h"
-#include "recorder.h"
-#include "rests.h"
 #include "observe/legs.h"
 #include "observe/session_stats.h"
+#include "recorder.h"
+#include "rests.h"
 
 /* ---- replies ---- */
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
-#include "machine/features.h"
 #include "base/log.h"
+#include "machine/features.h"
 
 /* ---- blocking calls ---- */
 

@@ -10,11 +10,11 @@
 
 #include <quoit/file_system.h>
 
-#include "hello.h"
 #include "base/log.h"
 #include "counters.h"
-#include "recorder.h"
+#include "hello.h"
 #include "ops/optable.h"
+#include "recorder.h"
 #include "shares.h"
 
 /* ---- requests that are answered here ---- */
@@ -396,7 +396,7 @@ void connection_look_at_blocking(struct connection *c)
 {
 	end_file_check(c);
 	connection_look_at_memory(c);
-	if (c->held_fds.count && may_go_on(c) && !blocking_are_behind(&c->blocking))
+	if (c->held_fds.count && may_go_on(c) && !blocking_is_behind(&c->blocking))
 		let_go_on(c);
 }
 
@@ -427,7 +427,7 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
 		protocol_error(c, "protocol error: CLOSE has unknown flags or fields");
 	else {
-		if (fds->count && blocking_are_behind(&c->blocking))
+		if (fds->count && blocking_is_behind(&c->blocking))
 			hold(c, m, fds);
 		else
 			dispatch(c, m, fds);

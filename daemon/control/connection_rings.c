@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "charge.h"
 #include "base/process_limits.h"
+#include "charge.h"
 
 /* ---- what is asked for ---- */
 

@@ -11,11 +11,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "connection.h"
-#include "drain.h"
 #include "base/ctl_io.h"
 #include "base/dear.h"
 #include "base/log.h"
+#include "connection.h"
+#include "drain.h"
 #include "listener.h"
 #include "peer.h"
 #include "recorder.h"

@@ -9,15 +9,15 @@
 #ifndef QUOITD_CONTROL_H
 #define QUOITD_CONTROL_H
 
-#include "budget.h"
 #include "backend/executor/device_places.h"
-#include "processes/executors.h"
+#include "budget.h"
 #include "config/config.h"
 #include "machine/features.h"
 #include "machine/placement.h"
-#include "observe/totals.h"
-#include "reactor/reactor.h"
 #include "names.h"
+#include "observe/totals.h"
+#include "processes/executors.h"
+#include "reactor/reactor.h"
 #include "reload.h"
 #include "users.h"
 

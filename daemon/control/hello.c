@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "charge.h"
+#include "base/hang_injection.h"
 #include "base/log.h"
 #include "base/process_limits.h"
-#include "base/hang_injection.h"
 #include "base/tsc.h"
+#include "charge.h"
 #include "memory/bind.h"
-#include "ops/optable.h"
-#include "recorder.h"
 #include "observe/legs.h"
 #include "observe/session_stats.h"
+#include "ops/optable.h"
+#include "recorder.h"
 
 #define DEFAULT_TENSORS 16384u
 

@@ -12,10 +12,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "connection.h"
 #include "base/ctl_io.h"
 #include "base/directory_lock.h"
 #include "base/log.h"
+#include "connection.h"
 #include "peer.h"
 #include "rests.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
 #include "base/log.h"
 #include "base/text_file.h"
+#include "control.h"
 #include "shares.h"
 
 #define EVERY_NS UINT64_C(30000000000)

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "charge.h"
-#include "connection_private.h"
 #include "base/dear.h"
 #include "base/log.h"
-#include "rests.h"
+#include "charge.h"
+#include "connection_private.h"
 #include "observe/trace.h"
+#include "rests.h"
 
 enum lent_state {
 	LENT,

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
 #include "base/log.h"
-#include "machine/memory_limit.h"
 #include "base/text_file.h"
 #include "config_check.h"
+#include "control.h"
+#include "machine/memory_limit.h"
 #include "names.h"
+#include "observe/session_folder.h"
 #include "service.h"
 #include "shares.h"
-#include "observe/session_folder.h"
 
 /* The thread owns it until it is done, then the control thread. */
 struct reading_again {

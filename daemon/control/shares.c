@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "connection_private.h"
 #include "base/log.h"
+#include "connection_private.h"
 
 /* May this client see all users, and change their shares? */
 static bool is_in_charge(const struct connection *c)

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/limits.h"
 #include "base/dear.h"
+#include "base/limits.h"
 #include "ledger.h"
 
 struct ring;

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "base/tsc.h"
+#include "observe/sample.h"
 #include "probes.h"
 #include "session/owner.h"
-#include "observe/sample.h"
 
 int completion_credits(struct ring *r)
 {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "session/extent.h"
 #include "memory/memory.h"
+#include "session/extent.h"
 
 /* An access is named by its job's index times four plus its place in the job. */
 static struct access *access_at(const struct session *s, uint32_t name)

@@ -2,8 +2,8 @@
 /* fast_elementwise.c - runs short element-wise jobs that ask for nothing unusual */
 #include "fast_elementwise.h"
 
-#include "memory/sigbus_guard.h"
 #include "memory/memory.h"
+#include "memory/sigbus_guard.h"
 #include "observe/legs.h"
 #include "shape.h"
 #include "validate.h"

@@ -5,21 +5,21 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/tsc.h"
+#include "bytes_moved.h"
 #include "completion.h"
 #include "deps.h"
 #include "direct_rules.h"
-#include "base/tsc.h"
 #include "memory/lease.h"
 #include "memory/memory.h"
-#include "bytes_moved.h"
+#include "observe/sample.h"
 #include "probes.h"
 #include "record.h"
-#include "observe/sample.h"
 #include "session/files.h"
 #include "session/kernels.h"
 #include "session/poison.h"
-#include "tensor.h"
 #include "session/tensor_bits.h"
+#include "tensor.h"
 
 /* ---- the session's open jobs, in fetch order ---- */
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 
 #include "cost.h"
-#include "session/extent.h"
 #include "ops/optable.h"
 #include "rules.h"
+#include "session/extent.h"
 #include "session/kernels.h"
 #include "session/tensor_bits.h"
 #include "shape.h"

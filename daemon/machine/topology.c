@@ -9,9 +9,9 @@
 
 #include <hwloc.h>
 
-#include "load_guard.h"
-#include "base/log.h"
 #include "topology.h"
+#include "base/log.h"
+#include "load_guard.h"
 
 enum { DISTANCE_LOCAL = 10, DISTANCE_REMOTE = 20 };
 

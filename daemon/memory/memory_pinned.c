@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sigbus_guard.h"
-#include "machine/features.h"
 #include "base/log.h"
 #include "io_buffers.h"
+#include "machine/features.h"
 #include "session/owner.h"
+#include "sigbus_guard.h"
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23

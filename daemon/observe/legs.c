@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "totals.h"
 #include "base/tsc.h"
-#include "session/owner.h"
 #include "reactor_histograms.h"
+#include "session/owner.h"
 #include "session_file.h"
+#include "totals.h"
 
 #define LABEL(name, text) text,
 static const char *const labels[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
@@ -68,8 +68,8 @@ void legs_add(struct session *s, unsigned leg, uint64_t ticks, uint32_t weight)
 	count = &s->legs->count[leg][bucket];
 	__atomic_store_n(count, *count + weight, __ATOMIC_RELAXED);
 	/* Times that a client noted stay in its own session's file. */
-	if (s->reactor->histograms_kept && leg != QUOIT_LEG_SUBMIT && leg != QUOIT_LEG_REAP)
-		reactor_histograms_add(s->reactor->histograms_kept, leg, bucket, weight);
+	if (s->reactor->own_histograms && leg != QUOIT_LEG_SUBMIT && leg != QUOIT_LEG_REAP)
+		reactor_histograms_add(s->reactor->own_histograms, leg, bucket, weight);
 }
 
 void legs_run(struct session *s, uint8_t opcode, uint64_t ticks, uint32_t weight)
@@ -105,13 +105,13 @@ void legs_hand_over(struct session *s)
 	uint64_t jobs = s->jobs_fetched + s->jobs_done + s->jobs_failed;
 	struct reactor *r = s->reactor;
 
-	if (!s->legs || !s->summed || !r->histograms_kept || jobs == s->summed_jobs)
+	if (!s->legs || !s->summed || !r->own_histograms || jobs == s->summed_jobs)
 		return;
 	s->summed_jobs = jobs;
 	legs_tell_nops(s);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		const struct quoit_operation_block *o = &s->legs->operation[i];
-		struct quoit_operation_totals *to = &r->histograms_kept->operation[i];
+		struct quoit_operation_totals *to = &r->own_histograms->operation[i];
 		struct quoit_operation_totals *had = &s->summed[i];
 
 		to->jobs += come(&had->jobs, o->jobs);

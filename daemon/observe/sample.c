@@ -2,8 +2,8 @@
 /* sample.c - times the legs of sampled jobs */
 #include "sample.h"
 
-#include "session/owner.h"
 #include "reactor_histograms.h"
+#include "session/owner.h"
 
 /*
  * Samples become half as frequent when one stands for FAST times the usual number, and twice as
@@ -161,8 +161,8 @@ static uint8_t device_of(const struct session *s, const struct job *job)
 static void count_on_device(const struct session *s, uint8_t device, unsigned leg, uint64_t ticks,
 			    uint32_t weight)
 {
-	if (device && s->reactor->histograms_kept)
-		reactor_histograms_of_device(s->reactor->histograms_kept, device, leg,
+	if (device && s->reactor->own_histograms)
+		reactor_histograms_of_device(s->reactor->own_histograms, device, leg,
 					     quoit_leg_bucket(ticks), weight);
 }
 

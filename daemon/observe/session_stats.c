@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "totals.h"
 #include "legs.h"
 #include "sample.h"
 #include "session_file.h"
+#include "totals.h"
 
 #define LABEL(name, text) text,
 static const char *const labels[QUOIT_SESSION_NR] = {QUOIT_SESSION_STATS(LABEL)};

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "totals.h"
 #include "base/tsc.h"
 #include "session/owner.h"
 #include "session_file.h"
+#include "totals.h"
 
 uint64_t trace_bytes(uint32_t records)
 {

@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "machine/load_guard.h"
 #include "blas.h"
 #include "isa.h"
+#include "machine/load_guard.h"
 
 /* A child that takes longer has lost: it is many times what it needs, for a busy machine. */
 #define BLAS_PATIENCE_MS 1000

@@ -11,8 +11,8 @@
 
 #include <quoit/families.h>
 
-#include "parts.h"
 #include "reduce.h"
+#include "parts.h"
 
 #define REDUCE_LANES 32
 

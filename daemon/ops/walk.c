@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
 #include "walk.h"
+#include "half.h"
 
 /* For rows shorter than this, calling a kernel costs more than copying them. */
 #define WALK_SHORT_ROW 64

@@ -27,8 +27,8 @@
 #include <stdio.h>
 
 #include "backend/executor/exec_port.h"
-#include "executor_process.h"
 #include "config/config.h"
+#include "executor_process.h"
 #include "observe/totals.h"
 
 enum executor_state {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "executor_private.h"
 #include "base/log.h"
+#include "executor_private.h"
 #include "ops/optable.h"
 
 #define MOST_COST  1000000000u         /* picoseconds per element that a module may claim */

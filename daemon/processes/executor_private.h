@@ -6,8 +6,8 @@
 #ifndef QUOITD_EXECUTOR_PRIVATE_H
 #define QUOITD_EXECUTOR_PRIVATE_H
 
-#include "executor.h"
 #include "base/log.h"
+#include "executor.h"
 
 #define EXECUTOR_LOST_NS UINT64_C(10000000000) /* how often a lost executor is tried again */
 

@@ -11,8 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "executor.h"
 #include "base/hang_injection.h"
+#include "executor.h"
 #include "own_processes.h"
 
 struct executors {

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #include "backend/executor/exec_port.h"
-#include "gpu.h"
 #include "config/config.h"
+#include "gpu.h"
 #include "observe/totals.h"
 
 struct executors;

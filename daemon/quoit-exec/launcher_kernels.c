@@ -60,7 +60,7 @@ static void unload(struct launcher *l, struct client_kernels *b, uint32_t number
 int launcher_kernels_load(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
-	struct client_kernels *b = c->slots[q->slot].brought;
+	struct client_kernels *b = c->slots[q->slot].kernels;
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
 	struct client_image *image;
 
@@ -88,7 +88,7 @@ static void say_not_found(char *text, size_t size, const char *name, int err, co
 int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q)
 {
 	struct channel *c = &l->channels->channel[channel];
-	struct client_kernels *b = c->slots[q->slot].brought;
+	struct client_kernels *b = c->slots[q->slot].kernels;
 	struct quoit_exec_answer a = {.id = q->id, .type = q->type};
 	struct client_kernel *k;
 	char why[sizeof c->exec->text];
@@ -112,7 +112,7 @@ int launcher_kernels_find(struct launcher *l, uint32_t channel, const struct quo
 int launcher_kernels_unload(struct launcher *l, uint32_t channel,
 			    const struct quoit_exec_request *q)
 {
-	struct client_kernels *b = l->channels->channel[channel].slots[q->slot].brought;
+	struct client_kernels *b = l->channels->channel[channel].slots[q->slot].kernels;
 
 	if (q->id >= QUOIT_MAX_IMAGES)
 		return -EPROTO;
@@ -123,8 +123,8 @@ int launcher_kernels_unload(struct launcher *l, uint32_t channel,
 
 void launcher_kernels_leave(struct launcher *l, struct memory *m)
 {
-	for (uint32_t i = 0; m->brought && i < QUOIT_MAX_IMAGES; i++)
-		unload(l, m->brought, i);
+	for (uint32_t i = 0; m->kernels && i < QUOIT_MAX_IMAGES; i++)
+		unload(l, m->kernels, i);
 }
 
 /* ---- launches ---- */
@@ -164,7 +164,7 @@ static const void *find_argument(const struct quoit_kernel_arg *a, const struct 
 
 int launcher_kernels_launch(struct launcher *l, const struct flight *f)
 {
-	struct client_kernels *b = flight_memory(l, f)->brought;
+	struct client_kernels *b = flight_memory(l, f)->kernels;
 	struct client_kernel *k = b ? &b->kernel[f->q.arg] : NULL;
 	struct quoit_device_launch launch = {.verdict = &l->shared->flight[f - l->flight].verdict};
 	uint64_t address[QUOIT_MAX_TENSORS_PER_JOB];

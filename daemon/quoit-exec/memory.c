@@ -57,7 +57,7 @@ void memory_unmap(struct memory *m)
 	for (unsigned i = 0; i < QUOIT_EXEC_REGIONS; i++)
 		if (m->base[i])
 			(void)munmap(m->base[i], m->bytes[i]);
-	client_kernels_free(m->brought);
+	client_kernels_free(m->kernels);
 	*m = (struct memory){0};
 }
 
@@ -80,11 +80,11 @@ static int take(struct memory *slots, const union message *m, size_t size, int *
 		return 0;
 	}
 	if (size == sizeof m->kernel && slot->known)
-		return client_kernels_take_kernel(&slot->brought, &m->kernel);
+		return client_kernels_take_kernel(&slot->kernels, &m->kernel);
 	if (size != sizeof m->image || !slot->known || count != 1)
 		return -EPROTO;
 	fds[0] = -1;
-	return client_kernels_take_image(&slot->brought, &m->image, fd);
+	return client_kernels_take_image(&slot->kernels, &m->image, fd);
 }
 
 int memory_receive(int socket, struct memory *slots)

@@ -16,7 +16,7 @@ struct memory {
 	int err; /* -errno: why it could not be mapped; its jobs fail with this */
 	uint8_t *base[QUOIT_EXEC_REGIONS];
 	uint64_t bytes[QUOIT_EXEC_REGIONS];
-	struct client_kernels *brought; /* NULL: no images or kernels */
+	struct client_kernels *kernels; /* NULL: no images or kernels */
 };
 
 /*

@@ -8,9 +8,9 @@
 
 #include <quoit/pause.h>
 
+#include "base/tsc.h"
 #include "channel.h"
 #include "fair/ledger.h"
-#include "base/tsc.h"
 
 /* Looks at all rings before a sleep, about 20 us, the cost of a sleep and a wake-up. */
 #define SPIN_LOOKS 500u

@@ -6,18 +6,18 @@
 
 #include <quoit/line.h>
 
+#include "base/tsc.h"
+#include "fetch_job.h"
 #include "job/completion.h"
 #include "job/deps.h"
-#include "fetch_job.h"
-#include "base/tsc.h"
-#include "memory/sigbus_guard.h"
+#include "job/fast_elementwise.h"
 #include "job/probes.h"
-#include "reactor_mail.h"
 #include "job/record.h"
-#include "observe/sample.h"
 #include "job/sched.h"
 #include "job/tensor.h"
-#include "job/fast_elementwise.h"
+#include "memory/sigbus_guard.h"
+#include "observe/sample.h"
+#include "reactor_mail.h"
 
 /*
  * SQEs taken from one ring before the next ring has its turn.  The client sees their CQEs only

@@ -4,21 +4,21 @@
 
 #include <errno.h>
 
+#include "backend/cpu/backend_cpu.h"
+#include "base/tsc.h"
+#include "job/bytes_moved.h"
 #include "job/completion.h"
 #include "job/deps.h"
-#include "base/tsc.h"
 #include "job/job.h"
-#include "memory/memory.h"
-#include "job/bytes_moved.h"
-#include "ops/optable.h"
 #include "job/probes.h"
-#include "reactor.h"
-#include "observe/refusal_counter.h"
 #include "job/sched.h"
+#include "memory/memory.h"
 #include "observe/legs.h"
-#include "session/tensor_bits.h"
-#include "backend/cpu/backend_cpu.h"
+#include "observe/refusal_counter.h"
+#include "ops/optable.h"
+#include "reactor.h"
 #include "session/poison.h"
+#include "session/tensor_bits.h"
 
 /* When the client says it submitted this SQE; only with QUOIT_RING_STAMPS. */
 static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)

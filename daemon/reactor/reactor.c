@@ -12,21 +12,21 @@
 
 #include <errno.h>
 
-#include "job/completion.h"
-#include "fetch.h"
+#include "backend/backend.h"
+#include "backend/cpu/backend_cpu.h"
 #include "base/tsc.h"
-#include "memory/sigbus_guard.h"
+#include "fetch.h"
+#include "job/completion.h"
+#include "job/sched.h"
 #include "memory/memory.h"
+#include "memory/sigbus_guard.h"
 #include "reactor_bells.h"
 #include "reactor_deadlines.h"
 #include "reactor_idle.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
-#include "job/sched.h"
 #include "session/run_queue.h"
 #include "start.h"
-#include "backend/cpu/backend_cpu.h"
-#include "backend/backend.h"
 
 /* The session's counters have changed and must be published. */
 static inline void note_change(struct reactor *r, struct session *s)

@@ -5,9 +5,9 @@
 #include <sys/epoll.h>
 
 #include "base/tsc.h"
+#include "bells.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
-#include "bells.h"
 
 /* ---- charging time ---- */
 

@@ -7,8 +7,8 @@
 #include "job/completion.h"
 #include "job/deps.h"
 #include "job/job.h"
-#include "memory/memory.h"
 #include "job/sched.h"
+#include "memory/memory.h"
 
 /* Post -ECANCELED as the end of a job that has none yet. */
 static void cancel_job(struct reactor *r, struct session *s, struct job *job)

@@ -6,8 +6,8 @@
 
 #include "backend/backend.h"
 #include "base/tsc.h"
-#include "memory/memory.h"
 #include "job/sched.h"
+#include "memory/memory.h"
 
 /* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)

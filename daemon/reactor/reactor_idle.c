@@ -12,20 +12,20 @@
 
 #include <quoit/pause.h>
 
+#include "backend/backend.h"
+#include "backend/cpu/worker.h"
 #include "backend/executor/backend_exec.h"
+#include "backend/file/backend_io.h"
 #include "base/affinity.h"
 #include "base/log.h"
 #include "base/tsc.h"
-#include "backend/file/backend_io.h"
-#include "memory/sigbus_guard.h"
+#include "bells.h"
+#include "fair/slot_quota.h"
+#include "job/record.h"
 #include "memory/memory.h"
+#include "memory/sigbus_guard.h"
 #include "reactor_rings.h"
 #include "reactor_stats.h"
-#include "job/record.h"
-#include "fair/slot_quota.h"
-#include "bells.h"
-#include "backend/cpu/worker.h"
-#include "backend/backend.h"
 
 /*
  * Close looks at the only polled ring: so many looks between two passes, and so many waits for

@@ -6,19 +6,19 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "job/completion.h"
+#include "backend/backend.h"
 #include "base/tsc.h"
+#include "job/completion.h"
+#include "job/record.h"
 #include "memory/memory.h"
+#include "observe/legs.h"
+#include "observe/sample.h"
+#include "observe/session_stats.h"
 #include "reactor_bells.h"
 #include "reactor_cancel.h"
 #include "reactor_mail.h"
 #include "reactor_rings.h"
-#include "job/record.h"
-#include "observe/sample.h"
-#include "observe/legs.h"
-#include "observe/session_stats.h"
 #include "session/run_queue.h"
-#include "backend/backend.h"
 
 /* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u

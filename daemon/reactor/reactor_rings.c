@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/tsc.h"
-#include "reactor_bells.h"
-#include "observe/sample.h"
 #include "backend/backend.h"
+#include "base/tsc.h"
+#include "observe/sample.h"
+#include "reactor_bells.h"
 
 #define EVENTS       64
 #define RING_IDLE_NS 200000u /* after so long without SQEs a ring is no longer polled */

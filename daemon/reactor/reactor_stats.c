@@ -2,15 +2,15 @@
 /* reactor_stats.c - copies out the counters of sessions, of cores and of the reactor */
 #include "reactor_stats.h"
 
-#include "backend/executor/backend_exec.h"
-#include "observe/histograms.h"
-#include "observe/totals.h"
-#include "base/tsc.h"
-#include "observe/legs.h"
-#include "observe/session_stats.h"
-#include "observe/reactor_histograms.h"
-#include "backend/cpu/worker.h"
 #include "backend/backend.h"
+#include "backend/cpu/worker.h"
+#include "backend/executor/backend_exec.h"
+#include "base/tsc.h"
+#include "observe/histograms.h"
+#include "observe/legs.h"
+#include "observe/reactor_histograms.h"
+#include "observe/session_stats.h"
+#include "observe/totals.h"
 
 #define STATS_NS 100000000u /* coarse: all users may read it, and must not learn when a job ended */
 
@@ -69,11 +69,11 @@ static bool publish_cores(struct reactor *r)
 
 static void publish_summary(struct reactor *r)
 {
-	if (!r->histograms_kept)
+	if (!r->own_histograms)
 		return;
 	for_each_session (s, r->sessions, at_reactor)
 		legs_hand_over(s);
-	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->histograms_kept);
+	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->own_histograms);
 }
 
 void reactor_stats_totals(struct reactor *r)

@@ -5,18 +5,18 @@
 #include <errno.h>
 
 #include "backend/backend.h"
+#include "backend/cpu/backend_cpu.h"
 #include "base/tsc.h"
-#include "memory/sigbus_guard.h"
+#include "job/probes.h"
+#include "job/sched.h"
 #include "memory/memory.h"
 #include "memory/memory_pinned.h"
-#include "job/probes.h"
+#include "memory/sigbus_guard.h"
 #include "reactor_deadlines.h"
 #include "reactor_mail.h"
-#include "job/sched.h"
-#include "session/tensor_bits.h"
-#include "session/run_queue.h"
-#include "backend/cpu/backend_cpu.h"
 #include "session/poison.h"
+#include "session/run_queue.h"
+#include "session/tensor_bits.h"
 
 static bool clear_is_long(const struct session *s, const struct job *job)
 {

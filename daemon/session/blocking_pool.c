@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
 #include "base/dear.h"
+#include "files.h"
 
 /* Idle threads that are kept, so that single blocking calls start no thread. */
 #define IDLE_MOST 2u
@@ -295,7 +295,7 @@ void blocking_close(struct blocking *e, int fd)
 	pthread_mutex_unlock(&e->pool->lock);
 }
 
-bool blocking_are_behind(struct blocking *e)
+bool blocking_is_behind(struct blocking *e)
 {
 	bool behind;
 

@@ -26,8 +26,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "files.h"
 #include "base/ctl_io.h"
+#include "files.h"
 #include "store/shared.h"
 
 #define BLOCKING_USER 4u
@@ -88,7 +88,7 @@ void blocking_init(struct blocking *e, struct blocking_pool *p, uid_t uid, struc
 void blocking_close(struct blocking *e, int fd);
 
 /* Do more than BLOCKING_BEHIND descriptors wait to be closed? */
-bool blocking_are_behind(struct blocking *e);
+bool blocking_is_behind(struct blocking *e);
 
 /* Hang up a connection's socket: by ctl_hang_up, or by ctl_drain and close if that fails. */
 void blocking_hang_up(struct blocking *e, int socket);

@@ -101,16 +101,15 @@ struct reactor {
 	struct quoit_core_block *cores;      /* blocks of all cores there; NULL: neither is kept */
 	uint32_t core_stride;                /* it writes those of index, index + stride, ... */
 	const struct histograms *histograms; /* histograms of the cores; NULL: none */
-	struct reactor_histograms
-		*histograms_kept; /* what its sessions have done; NULL: not kept */
-	uint32_t notes;           /* so many notes of traced clients may be taken */
-	uint64_t noted;           /* TSC at which `notes` was counted */
-	uint64_t passes;          /* for the watchdog; atomic */
-	pid_t tid;                /* of its thread; atomic */
-	clockid_t clock;          /* of its CPU time; atomic; 0 until the thread runs */
-	int stop;                 /* atomic */
-	sem_t *settled;           /* posted by the thread when it has started */
-	bool is_pinned;           /* to its CPU; set before `settled` is posted */
+	struct reactor_histograms *own_histograms; /* what its sessions have done; NULL: not kept */
+	uint32_t notes;  /* so many notes of traced clients may be taken */
+	uint64_t noted;  /* TSC at which `notes` was counted */
+	uint64_t passes; /* for the watchdog; atomic */
+	pid_t tid;       /* of its thread; atomic */
+	clockid_t clock; /* of its CPU time; atomic; 0 until the thread runs */
+	int stop;        /* atomic */
+	sem_t *settled;  /* posted by the thread when it has started */
+	bool is_pinned;  /* to its CPU; set before `settled` is posted */
 };
 
 /* The session's user, as this reactor sees it. */

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blocking_pool.h"
 #include "base/memfd.h"
+#include "blocking_pool.h"
 #include "kernels.h"
 
 /* Dependency edges per open job: most jobs have one to three. */

@@ -29,17 +29,17 @@
 #include <quoit/trace.h>
 
 #include "config/config.h"
-#include "store/pinned.h"
-#include "store/region.h"
-#include "store/shared.h"
-#include "ops/optable.h"
 #include "depth.h"
+#include "fair/user.h"
 #include "links.h"
+#include "ops/optable.h"
 #include "session_device.h"
 #include "session_memory.h"
 #include "session_ring.h"
+#include "store/pinned.h"
+#include "store/region.h"
+#include "store/shared.h"
 #include "tables.h"
-#include "fair/user.h"
 
 /* ---- files ---- */
 

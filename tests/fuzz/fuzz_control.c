@@ -18,13 +18,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/connection.h"
-#include "control/recorder.h"
 #include "base/log.h"
 #include "base/tsc.h"
-#include "session/mail.h"
+#include "control/connection.h"
+#include "control/recorder.h"
 #include "ops/optable.h"
 #include "session/kernels.h"
+#include "session/mail.h"
 
 #define CLIENTS 2u
 

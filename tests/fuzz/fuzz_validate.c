@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/cpu/backend_cpu.h"
+#include "job/fast_elementwise.h"
+#include "job/shape.h"
+#include "job/tensor.h"
 #include "ops/ops.h"
 #include "ops/optable.h"
-#include "job/shape.h"
-#include "job/fast_elementwise.h"
 #include "session/kernels.h"
-#include "job/tensor.h"
-#include "backend/cpu/backend_cpu.h"
 
 #define LEASE     (UINT64_C(4) << 20)
 #define TENSORS   32u

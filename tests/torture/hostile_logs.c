@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "callers.h"
 #include "ctl_client.h"
-#include "base/log.h"
 
 #define PATIENCE_MS 5000
 

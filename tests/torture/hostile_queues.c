@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/tsc.h"
-#include "ops/optable.h"
-#include "job/sched.h"
 #include "fair/tenant.h"
+#include "job/sched.h"
+#include "ops/optable.h"
 #include "scenes.h"
 #include "stage.h"
 

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "ctl_client.h"
-#include "store/sizeclass.h"
 #include "scenes.h"
 #include "slow_server.h"
 #include "stage.h"
+#include "store/sizeclass.h"
 
 #define MIB    (UINT64_C(1) << 20)
 #define END_MS 5000

@@ -15,9 +15,9 @@
 
 #include <quoit/pause.h>
 
+#include "backend/cpu/worker.h"
 #include "base/tsc.h"
 #include "stage.h"
-#include "backend/cpu/worker.h"
 
 #define REACTORS 3u
 #define WORKERS  4u

@@ -7,9 +7,9 @@
 #include <criterion/criterion.h>
 
 #include "base/memfd.h"
-#include "ops/optable.h"
 #include "job/shape.h"
 #include "job/tensor.h"
+#include "ops/optable.h"
 
 void core_memory(uint64_t bytes, struct shared *ret)
 {

@@ -13,9 +13,9 @@
 
 #include <quoit/ring.h>
 
-#include "processes/executor_process.h"
 #include "base/memfd.h"
 #include "base/tsc.h"
+#include "processes/executor_process.h"
 
 #define PATIENCE_MS 10000
 #define MASK        (QUOIT_EXEC_ENTRIES - 1)

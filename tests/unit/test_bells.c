@@ -11,10 +11,10 @@
 
 #include <criterion/criterion.h>
 
-#include "control/rests.h"
-#include "core_case.h"
 #include "base/dear.h"
 #include "base/tsc.h"
+#include "control/rests.h"
+#include "core_case.h"
 #include "reactor/bells.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_bells.h"

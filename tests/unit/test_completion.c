@@ -5,8 +5,8 @@
 
 #include <criterion/criterion.h>
 
-#include "core_case.h"
 #include "base/tsc.h"
+#include "core_case.h"
 #include "job/completion.h"
 #include "reactor/reactor.h"
 

@@ -9,8 +9,8 @@
 
 #include <criterion/criterion.h>
 
-#include "core_case.h"
 #include "backend/executor/backend_exec_memory.h"
+#include "core_case.h"
 #include "reactor/reactor.h"
 
 static struct quoit_exec_daemon_channel *daemon_side;

@@ -13,12 +13,12 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "read/buckets.h"
+#include "base/tsc.h"
 #include "exporter/collect.h"
 #include "exporter/listen.h"
 #include "exporter/metrics.h"
 #include "observe/histograms.h"
-#include "base/tsc.h"
+#include "read/buckets.h"
 #include "read/runtime.h"
 #include "read/user_sums.h"
 

@@ -7,10 +7,10 @@
 
 #include "core_case.h"
 #include "job/deps.h"
-#include "session/extent.h"
 #include "job/job.h"
-#include "job/validate.h"
 #include "job/tensor.h"
+#include "job/validate.h"
+#include "session/extent.h"
 #include "session/poison.h"
 
 #define ELEMENT  4u

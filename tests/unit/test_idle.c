@@ -12,18 +12,18 @@
 
 #include <criterion/criterion.h>
 
-#include "base/tsc.h"
-#include "reactor/reactor.h"
-#include "reactor/reactor_idle.h"
-#include "memory/memory_thread.h"
+#include "backend/backend.h"
 #include "backend/cpu/worker_private.h"
 #include "backend/executor/exec_port.h"
-#include "backend/backend.h"
 #include "backend/file/backend_io.h"
+#include "base/tsc.h"
 #include "core_case.h"
 #include "machine/features.h"
 #include "memory/memory.h"
+#include "memory/memory_thread.h"
 #include "reactor/bells.h"
+#include "reactor/reactor.h"
+#include "reactor/reactor_idle.h"
 #include "session/tables.h"
 
 #define MANY_RINGS 1000 /* too many to poll: epoll is asked for their bells */

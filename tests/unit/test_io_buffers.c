@@ -6,8 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#include "memory/io_buffers.h"
 #include "backend/file/io_ring.h"
+#include "memory/io_buffers.h"
 
 #define PART IO_BUFFER_BYTES
 

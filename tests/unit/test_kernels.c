@@ -8,9 +8,9 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
+#include "job/tensor.h"
 #include "job/validate.h"
 #include "session/kernels.h"
-#include "job/tensor.h"
 
 #define H CORE_HANDLE
 

@@ -6,11 +6,11 @@
 
 #include <criterion/criterion.h>
 
-#include "core_case.h"
 #include "base/tsc.h"
+#include "core_case.h"
 #include "memory/lease.h"
-#include "store/sizeclass.h"
 #include "reactor/reactor.h"
+#include "store/sizeclass.h"
 
 #define MIB UINT64_C(1048576)
 

@@ -10,16 +10,16 @@
 
 #include <criterion/criterion.h>
 
-#include "core_case.h"
+#include "backend/cpu/worker_private.h"
+#include "backend/file/backend_io.h"
 #include "base/tsc.h"
-#include "store/region.h"
+#include "core_case.h"
+#include "machine/features.h"
+#include "memory/memory_thread.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_leave.h"
 #include "session/links.h"
-#include "backend/cpu/worker_private.h"
-#include "backend/file/backend_io.h"
-#include "machine/features.h"
-#include "memory/memory_thread.h"
+#include "store/region.h"
 
 #define MANY 40
 

@@ -13,22 +13,22 @@
 #include <quoit/exec.h>
 #include <quoit/kernel.h>
 
-#include "control/hello.h"
-#include "processes/own_processes.h"
-#include "config/config.h"
-#include "base/log.h"
+#include "backend/cpu/worker.h"
 #include "backend/file/backend_io.h"
-#include "memory/io_buffers.h"
 #include "backend/file/io_ring.h"
-#include "memory/memory_thread.h"
-#include "store/sizeclass.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "control/hello.h"
 #include "job/deps.h"
-#include "reactor/reactor.h"
 #include "job/sched.h"
 #include "job/validate.h"
+#include "memory/io_buffers.h"
+#include "memory/memory_thread.h"
+#include "processes/own_processes.h"
+#include "reactor/reactor.h"
 #include "session/blocking_pool.h"
 #include "session/session.h"
-#include "backend/cpu/worker.h"
+#include "store/sizeclass.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -5,8 +5,8 @@
 
 #include <criterion/criterion.h>
 
-#include "store/pinned.h"
 #include "session/session.h"
+#include "store/pinned.h"
 
 #define PAGES   200u /* slightly more than three words of the map */
 #define BUFFERS 64u

@@ -9,9 +9,9 @@
 
 #include <criterion/criterion.h>
 
+#include "backend/backend.h"
 #include "backend/executor/backend_exec.h"
 #include "backend/executor/exec_port.h"
-#include "backend/backend.h"
 #include "backend/file/backend_io.h"
 #include "core_case.h"
 #include "job/job.h"

@@ -5,10 +5,10 @@
 #include <criterion/criterion.h>
 
 #include "core_case.h"
-#include "memory/memory.h"
 #include "job/fast_elementwise.h"
-#include "job/validate.h"
 #include "job/tensor.h"
+#include "job/validate.h"
+#include "memory/memory.h"
 
 #define H(index) CORE_HANDLE(index)
 

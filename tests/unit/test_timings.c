@@ -9,9 +9,9 @@
 
 #include <criterion/criterion.h>
 
-#include "read/buckets.h"
 #include "observe/histograms.h"
 #include "observe/reactor_histograms.h"
+#include "read/buckets.h"
 #include "read/timings.h"
 
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))

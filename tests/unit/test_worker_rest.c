@@ -2,8 +2,8 @@
 /* test_worker_rest.c - when a worker without work spins, and when it sleeps at once */
 #include <criterion/criterion.h>
 
-#include "base/tsc.h"
 #include "backend/cpu/worker_private.h"
+#include "base/tsc.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -2,8 +2,8 @@
 /* test_worker_weight.c - when tiles give way, and when they take their half of a core */
 #include <criterion/criterion.h>
 
-#include "base/tsc.h"
 #include "backend/cpu/worker_weight.h"
+#include "base/tsc.h"
 
 #define MS UINT64_C(1000000)
 

@@ -10,9 +10,9 @@
 
 #include <criterion/criterion.h>
 
+#include "backend/cpu/worker_private.h"
 #include "base/tsc.h"
 #include "session/session.h"
-#include "backend/cpu/worker_private.h"
 
 #define WORKERS 3u
 #define TILES   100u

@@ -12,9 +12,9 @@
 
 #include "bench/bench.h"
 #include "checks.h"
+#include "launch/private_daemon.h"
 #include "measure.h"
 #include "pci.h"
-#include "launch/private_daemon.h"
 #include "tree.h"
 
 static void judge_all(struct examination *e, const struct measure_device *m, bool is_soft)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "checks.h"
-#include "pci.h"
 #include "launch/private_daemon.h"
+#include "pci.h"
 #include "tree.h"
 
 #define VERSION_FILE "proc/driver/nvidia/version"

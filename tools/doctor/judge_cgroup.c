@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "read/format.h"
 #include "judge.h"
+#include "read/format.h"
 
 /*
  * quoitd lends out half of the memory that its group allows.  A default session takes 21 MiB of

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "read/format.h"
 #include "judge.h"
+#include "read/format.h"
 
 /* systemd's default for a unit; rings fit into it, pinned regions do not. */
 #define DEFAULT_MEMLOCK (UINT64_C(8) << 20)

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "read/daemon_state.h"
 #include "accept.h"
 #include "exposition.h"
 #include "gzip.h"
 #include "microhttpd.h"
+#include "read/daemon_state.h"
 
 static const char index_text[] = "quoit exporter: the metrics of quoitd are at /metrics\n";
 

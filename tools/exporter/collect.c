@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "read/daemon_state.h"
 #include "collect_sessions.h"
 #include "collect_timings.h"
 #include "collect_users.h"
 #include "exposition.h"
 #include "metrics.h"
+#include "read/daemon_state.h"
 #include "read/runtime.h"
 #include "read/sessions.h"
 

@@ -10,8 +10,8 @@
 #ifndef QUOIT_TOOLS_EXPORTER_METRICS_H
 #define QUOIT_TOOLS_EXPORTER_METRICS_H
 
-#include "read/counters.h"
 #include "exposition.h"
+#include "read/counters.h"
 
 /* What the counter belongs to. */
 enum metric_of {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* follow_devices.c - compute from quoitd's histograms what jobs did on devices */
-#include "read/buckets.h"
 #include "follow.h"
+#include "read/buckets.h"
 
 /* The histograms are long, and reactors update them seldom, so they are read at most this often. */
 #define LOOK_LEAST_NS UINT64_C(900000000)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "read/control.h"
-#include "screen.h"
 #include "read/users.h"
+#include "screen.h"
 
 /* ---- words ---- */
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/columns.h"
 #include "follow.h"
 #include "machine.h"
+#include "read/columns.h"
 
 enum view_style {
 	VIEW_PLAIN,

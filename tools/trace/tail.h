@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "read/counters.h"
 #include "layout.h"
+#include "read/counters.h"
 
 struct tail {
 	uint64_t number; /* of the session */

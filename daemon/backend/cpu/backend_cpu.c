@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "memory/sigbus_guard.h"
-#include "ops/optable.h"
-#include "session/tensor_bits.h"
 #include "backend/backend.h"
 #include "base/tsc.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "memory/sigbus_guard.h"
+#include "ops/optable.h"
+#include "session/tensor_bits.h"
 
 /* Stretch an input to the output: it takes no step along a dim where it has one element only. */
 static void broadcast(struct op_tensor *in, const struct op_tensor *out, unsigned dims)

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
-#include "base/log.h"
 #include "base/hang_injection.h"
+#include "base/log.h"
 #include "base/tsc.h"
 #include "memory/sigbus_guard.h"
 #include "worker_private.h"

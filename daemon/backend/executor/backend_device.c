@@ -6,11 +6,11 @@
 
 #include "backend_exec_memory.h"
 #include "base/log.h"
-#include "memory/memory.h"
 #include "job/job.h"
+#include "memory/memory.h"
 #include "ops/optable.h"
-#include "session/tensor_bits.h"
 #include "session/poison.h"
+#include "session/tensor_bits.h"
 
 /* ---- requests ---- */
 

@@ -7,12 +7,12 @@
 #include "backend_device.h"
 #include "backend_exec.h"
 #include "base/tsc.h"
+#include "exec_port.h"
 #include "job/deps.h"
-#include "ops/optable.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "ops/optable.h"
 #include "session/tensor_bits.h"
-#include "exec_port.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/backend.h"
 #include "backend_device.h"
 #include "backend_direct.h"
 #include "backend_exec_late.h"
 #include "backend_exec_memory.h"
 #include "backend_kernels.h"
-#include "bridge.h"
 #include "base/tsc.h"
+#include "bridge.h"
 #include "job/job.h"
 #include "session/poison.h"
-#include "backend/backend.h"
 
 #define MASK (QUOIT_EXEC_ENTRIES - 1)
 

@@ -9,8 +9,8 @@
 #include "backend_exec.h"
 #include "backend_kernels.h"
 #include "base/tsc.h"
-#include "job/job.h"
 #include "exec_port.h"
+#include "job/job.h"
 
 /*
  * A job whose deadline passed while it waited in the executor has its CQE already.  It is checked

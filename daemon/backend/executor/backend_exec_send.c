@@ -11,9 +11,9 @@
 #include "base/tsc.h"
 #include "job/deps.h"
 #include "job/job.h"
-#include "ops/optable.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "ops/optable.h"
 #include "session/tensor_bits.h"
 
 /*

@@ -9,8 +9,8 @@
 #ifndef QUOITD_BACKEND_KERNELS_H
 #define QUOITD_BACKEND_KERNELS_H
 
-#include "session/owner.h"
 #include "session/kernels.h"
+#include "session/owner.h"
 
 /* Take a client's request; MAIL_KERNELS answers it, at once or when the process has answered. */
 void kernels_ask(struct reactor *r, struct session *s, struct kernels_ask *ask);

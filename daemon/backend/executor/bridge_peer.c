@@ -5,9 +5,9 @@
 
 #include "backend_device.h"
 #include "bridge_private.h"
+#include "exec_port.h"
 #include "memory/memory.h"
 #include "session/session.h"
-#include "exec_port.h"
 
 bool bridge_peer_reaches(struct reactor *r, struct session *s, const struct job *job)
 {

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "machine/features.h"
+#include "backend/backend.h"
 #include "base/tsc.h"
-#include "memory/io_buffers.h"
 #include "io_ring.h"
 #include "io_thread.h"
 #include "job/probes.h"
+#include "machine/features.h"
+#include "memory/io_buffers.h"
 #include "session/owner.h"
-#include "backend/backend.h"
 
 /* The most of one piece: quoitd waits for a dead session no longer than this takes. */
 #define PIECE_BYTES (16u << 20)
