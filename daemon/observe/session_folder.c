@@ -109,7 +109,7 @@ int session_folder_make(int directory)
 	}
 	sweep(inner);
 	close(inner);
-	sweep(directory); /* version 0.1 had the files there */
+	sweep(directory); /* quoitd had the files there before it had the folder */
 	kept_files_lock(outer);
 	return outer;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fast_elementwise_bits.c - test that short jobs have the same bits by the fast and the general path */
+/* test_fast_elementwise_bits.c - short jobs have the same bits by the fast and the general path */
 #include <math.h>
 #include <string.h>
 

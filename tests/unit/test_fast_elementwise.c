@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_small.c - which jobs small.c takes, that the general path takes them, too, and their results
+ * test_fast_elementwise.c - which jobs fast_elementwise.c takes, that the general path takes them,
+ * too, and their results
  */
 #include <criterion/criterion.h>
 
