@@ -2,6 +2,7 @@
 /* copy.c - fill, copy, transpose, roll: moves elements and computes nothing */
 #include <string.h>
 
+#include "vector.h"
 #include "walk.h"
 
 /* Edge of the squares in which a transposed matrix is copied: both sides stay in the L1 cache. */
@@ -18,27 +19,52 @@ struct copy_squares {
 
 /*
  * A copy may write a little further on in a page than it reads, as when a row is rolled.  Then the
- * processor takes a load for one of what was just stored, and waits: forwards, the copy takes four
- * times as long.  So it goes backwards, by blocks of as much as is loaded at once.
+ * processor takes a load for one of what was just stored, and waits: memmove takes three times as
+ * long.  Stores of whole cache lines, each behind the loads of the next four vectors, do not wait.
  */
-#define COPY_PAGE  4096u
-#define COPY_NEAR  512u
-#define COPY_BLOCK 256u
-#define COPY_LINE  64u
+#define COPY_PAGE    4096u
+#define COPY_NEAR    512u
+#define COPY_LINE    64u
+#define COPY_VECTORS 4u
+#define COPY_BLOCK   (COPY_VECTORS * OP_VECTOR_BYTES)
+
+typedef uint8_t copy_vector __attribute__((vector_size(OP_VECTOR_BYTES), may_alias));
+typedef uint8_t copy_vector_anywhere
+	__attribute__((vector_size(OP_VECTOR_BYTES), aligned(1), may_alias));
+
+/* `to` begins a cache line, and the two sides share no byte.  Returns the bytes copied. */
+static size_t copy_blocks(char *restrict to, const char *restrict from, size_t bytes)
+{
+	size_t at = 0;
+
+	for (; at + COPY_BLOCK <= bytes; at += COPY_BLOCK) {
+		const copy_vector_anywhere *in = (const copy_vector_anywhere *)(from + at);
+		const copy_vector a = in[0], b = in[1], c = in[2], d = in[3];
+		copy_vector *out = (copy_vector *)(to + at);
+
+		out[0] = a;
+		out[1] = b;
+		out[2] = c;
+		out[3] = d;
+	}
+	return at;
+}
 
 static void copy_bytes(char *to, const char *from, size_t bytes)
 {
-	const size_t ahead = ((uintptr_t)to - (uintptr_t)from) % COPY_PAGE;
+	const uintptr_t distance = (uintptr_t)to - (uintptr_t)from;
+	const size_t ahead = distance % COPY_PAGE;
+	const size_t head = -(uintptr_t)to % COPY_LINE;
+	size_t done;
 
-	if (ahead == 0 || ahead >= COPY_NEAR || bytes <= COPY_BLOCK) {
+	if (ahead == 0 || ahead >= COPY_NEAR || bytes < COPY_BLOCK + COPY_LINE ||
+	    distance < bytes || -distance < bytes) {
 		memmove(to, from, bytes);
 		return;
 	}
-	for (size_t n = ((uintptr_t)to + bytes) % COPY_LINE; bytes > COPY_BLOCK; n = COPY_BLOCK) {
-		bytes -= n;
-		memmove(to + bytes, from + bytes, n);
-	}
-	memmove(to, from, bytes);
+	memcpy(to, from, head);
+	done = head + copy_blocks(to + head, from + head, bytes - head);
+	memcpy(to + done, from + done, bytes - done);
 }
 
 static void copy_piece(void *const ptr[], uint64_t index, size_t n, void *context)
