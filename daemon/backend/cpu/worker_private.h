@@ -52,7 +52,8 @@ struct worker_rest {
 	uint64_t spin_ticks;  /* how long it spins before it sleeps */
 	uint64_t slept_ticks; /* how long it has just slept; 0: not at all */
 	uint64_t no_spin_until;
-	bool spun; /* the bell has just ended a spin */
+	uint64_t ban_ticks; /* how long it did not spin after it last lost its core in a spin */
+	bool spun;          /* the bell has just ended a spin */
 };
 
 struct worker {
@@ -156,6 +157,9 @@ uint64_t worker_cpu_ns(clockid_t clock);
 
 /* Spin if that has paid off lately; true: the bell has rung since `seen`. */
 bool worker_spin(struct worker *me, uint32_t seen);
+
+/* It has just lost its core while it spun: it does not spin for a while. */
+void worker_lost_core(struct worker *me, uint64_t now);
 
 /* Sleep until the bell has rung since `seen`. */
 void worker_sleep(struct worker *me, uint32_t seen);

@@ -18,9 +18,16 @@
 
 #define SPIN_MOST_NS 50000u
 
-/* Two looks at the bell are not so far apart, unless another thread had the core meanwhile. */
-#define GAP_NS         20000u
-#define NO_SPIN_FOR_NS 100000000u
+/*
+ * Two looks at the bell are not so far apart, unless another thread had the core meanwhile.  Then
+ * the worker does not spin for a ban, which doubles each time, from the least to the most.  Each
+ * spin that pays off takes an eighth from the next ban.  So where one thread wakes now and then (a
+ * client that takes results, the host of a virtual machine) nearly all spins go on, and a busy core
+ * sees hardly any.
+ */
+#define GAP_NS       20000u
+#define LEAST_BAN_NS 500000u
+#define MOST_BAN_NS  100000000u
 
 static bool may_spin(const struct worker *me, uint64_t now)
 {
@@ -28,6 +35,19 @@ static bool may_spin(const struct worker *me, uint64_t now)
 
 	return me->rest.spin_ticks && now >= me->rest.no_spin_until &&
 	       now >= me->weight.contested_until && !(reactors && worker_turn(me) == WORKER_EQUAL);
+}
+
+void worker_lost_core(struct worker *me, uint64_t now)
+{
+	struct worker_rest *rest = &me->rest;
+	const uint64_t least = tsc_from_ns(LEAST_BAN_NS), most = tsc_from_ns(MOST_BAN_NS);
+
+	rest->ban_ticks *= 2;
+	if (rest->ban_ticks < least)
+		rest->ban_ticks = least;
+	if (rest->ban_ticks > most)
+		rest->ban_ticks = most;
+	rest->no_spin_until = now + rest->ban_ticks;
 }
 
 bool worker_spin(struct worker *me, uint32_t seen)
@@ -41,12 +61,13 @@ bool worker_spin(struct worker *me, uint32_t seen)
 	for (uint64_t last = start, now; !atomic_load(&w->stop); last = now) {
 		if (atomic_load_explicit(&w->bell, memory_order_acquire) != seen) {
 			me->rest.spun = true;
+			me->rest.ban_ticks -= me->rest.ban_ticks / 8;
 			return true;
 		}
 		quoit_pause();
 		now = tsc_now();
 		if (now - last > gap)
-			me->rest.no_spin_until = now + tsc_from_ns(NO_SPIN_FOR_NS);
+			worker_lost_core(me, now);
 		if (now - last > gap || now - start >= me->rest.spin_ticks)
 			break;
 	}
