@@ -43,6 +43,33 @@ int memfd_read_only(int fd)
 	return ro < 0 ? -errno : ro;
 }
 
+int memfd_map_aligned(int fd, uint64_t bytes, uint64_t alignment, void **ret_map)
+{
+	const uint64_t room = bytes + alignment;
+	uintptr_t begin, at;
+	void *map = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	*ret_map = NULL;
+	if (map == MAP_FAILED)
+		return -errno;
+	begin = (uintptr_t)map;
+	at = (begin + alignment - 1) & -alignment;
+	map = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED) {
+		int err = -errno;
+
+		munmap((void *)begin, room);
+		return err;
+	}
+	if (at > begin)
+		munmap((void *)begin, at - begin);
+	munmap((void *)(at + bytes), begin + room - at - bytes);
+	(void)madvise(map, bytes, MADV_DONTDUMP);
+	*ret_map = map;
+	return 0;
+}
+
 int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map)
 {
 	int prot = PROT_READ | (writable ? PROT_WRITE : 0);

@@ -24,4 +24,10 @@ int memfd_read_only(int fd);
 /* Map all of it shared; writable: also for writing.  0, or -errno and *ret_map is NULL. */
 int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map);
 
+/*
+ * The same, for reading and writing, at a multiple of `alignment`, which is a power of 2 and of the
+ * size of pages that `bytes` is a multiple of, too.
+ */
+int memfd_map_aligned(int fd, uint64_t bytes, uint64_t alignment, void **ret_map);
+
 #endif

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
+#include "base/huge_pages.h"
 #include "base/log.h"
 #include "base/memfd.h"
-#include "store/region.h"
 #include "store/shared.h"
 
 #ifndef MLOCK_ONFAULT /* Linux 4.4 */
@@ -58,24 +58,27 @@ static void try_mbind(struct features *f, uint32_t node)
 		munmap(page, bytes);
 }
 
-/* Does the file grow by a huge page when its first byte is written? */
-static int grows_huge(int fd, uint8_t *map)
+/* Does the file get a huge page, as regions get theirs? */
+static int grows_huge(int fd, void *map)
 {
 	struct stat st;
+	int err;
 
-	if (madvise(map, REGION_HUGE_BYTES, MADV_HUGEPAGE) < 0)
+	if (madvise(map, HUGE_PAGE_BYTES, MADV_HUGEPAGE) < 0)
 		return -errno;
-	map[0] = 1;
+	err = huge_pages_take(map, HUGE_PAGE_BYTES);
+	if (err < 0)
+		return err;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	return (uint64_t)st.st_blocks * 512 >= REGION_HUGE_BYTES;
+	return (uint64_t)st.st_blocks * 512 >= HUGE_PAGE_BYTES;
 }
 
 static void try_huge_pages(struct features *f)
 {
-	int fd = memfd_create_sealed("quoit-trial", REGION_HUGE_BYTES);
+	int fd = memfd_create_sealed("quoit-trial", HUGE_PAGE_BYTES);
 	void *map = NULL;
-	int got = fd < 0 ? fd : memfd_map(fd, REGION_HUGE_BYTES, 1, &map);
+	int got = fd < 0 ? fd : memfd_map_aligned(fd, HUGE_PAGE_BYTES, HUGE_PAGE_BYTES, &map);
 
 	if (!got)
 		got = grows_huge(fd, map);
@@ -83,10 +86,11 @@ static void try_huge_pages(struct features *f)
 		features_miss(f, FEATURE_HUGE_PAGES, got);
 	f->missing[FEATURE_HUGE_PAGES] = got <= 0;
 	if (!got)
-		snprintf(f->why[FEATURE_HUGE_PAGES], sizeof f->why[FEATURE_HUGE_PAGES],
-			 "not for shared memory, see transparent_hugepage/shmem_enabled");
+		snprintf(
+			f->why[FEATURE_HUGE_PAGES], sizeof f->why[FEATURE_HUGE_PAGES],
+			"not for shared memory: transparent_hugepage/shmem_enabled, or before Linux 6.1");
 	if (map)
-		munmap(map, REGION_HUGE_BYTES);
+		munmap(map, HUGE_PAGE_BYTES);
 	if (fd >= 0)
 		close(fd);
 }

@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 
+#include "base/huge_pages.h"
+#include "base/tsc.h"
 #include "memory_pinned.h"
 #include "session/session.h"
 
-#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define PUNCH (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+
+/* A part takes half a millisecond in huge pages, 3 in small ones; what is far slower gives way. */
+#define HUGE_SLOW_NS  20000000u
+#define HUGE_PAUSE_NS 1000000000u
 
 /* A part ends at a multiple of its size, so that it cuts no huge page. */
 static uint64_t part_of(uint64_t offset, uint64_t bytes)
@@ -33,17 +34,20 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 
 /*
  * Take huge pages where they fit whole into the piece: one that reached over its edge would be
- * memory of no piece.  Where shmem_enabled says "advise", fallocate takes none, but touching does.
- * A failure is ignored, since the fallocate that follows reports it.
+ * memory of no piece.  A failure is ignored, since the fallocate that follows reports it.
  */
-static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes)
+static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes,
+			    struct memory_huge *huge)
 {
-	uint64_t end = (offset + bytes) & -REGION_HUGE_BYTES;
-	uint64_t at = (offset + REGION_HUGE_BYTES - 1) & -REGION_HUGE_BYTES;
+	const uint64_t end = (offset + bytes) & -HUGE_PAGE_BYTES, begun = tsc_now();
+	const uint64_t at = (offset + HUGE_PAGE_BYTES - 1) & -HUGE_PAGE_BYTES;
+	int err;
 
-	for (; at < end; at += REGION_HUGE_BYTES)
-		if (madvise(r->base + at, REGION_HUGE_BYTES, MADV_POPULATE_WRITE) < 0)
-			return;
+	if (at >= end || begun < huge->not_before_tsc)
+		return;
+	err = huge_pages_take(r->base + at, end - at);
+	if (err < 0 || tsc_to_ns(tsc_now() - begun) > HUGE_SLOW_NS)
+		huge->not_before_tsc = tsc_now() + tsc_from_ns(HUGE_PAUSE_NS);
 }
 
 static bool punch_part(struct memory_work *w)
@@ -55,7 +59,7 @@ static bool punch_part(struct memory_work *w)
 	return w->m.result < 0 || w->done == w->m.bytes;
 }
 
-static bool allocate_part(struct memory_work *w, bool huge)
+static bool allocate_part(struct memory_work *w, struct memory_huge *huge)
 {
 	const struct region *r = &w->m.session->region;
 	uint64_t offset = w->m.offset + w->done, n = part_of(offset, w->m.bytes - w->done);
@@ -68,8 +72,8 @@ static bool allocate_part(struct memory_work *w, bool huge)
 		w->m.result = w->failed;
 		return !from;
 	}
-	if (huge)
-		take_huge_pages(r, offset, n);
+	if (huge->possible)
+		take_huge_pages(r, offset, n, huge);
 	w->failed = w->m.result = change_pages(r->fd, 0, offset, n);
 	w->done += n;
 	return !w->failed && w->done == w->m.bytes;
@@ -125,7 +129,7 @@ static bool close_part(struct memory_work *w)
 	return true;
 }
 
-bool memory_pages_part(struct memory_work *w, bool huge)
+bool memory_pages_part(struct memory_work *w, struct memory_huge *huge)
 {
 	switch (w->m.op) {
 	case MEMORY_PUNCH:

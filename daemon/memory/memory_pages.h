@@ -21,9 +21,15 @@ struct memory_work {
 };
 
 /*
- * Do the next part.  True: that was the last, and m.result is set.  huge: shared memory can have
- * huge pages (features.h).
+ * Where the kernel finds a huge page slowly or not at all, it has to move other pages for it.  Then
+ * none is asked for until it may have more.
  */
-bool memory_pages_part(struct memory_work *w, bool huge);
+struct memory_huge {
+	bool possible;           /* features.h */
+	uint64_t not_before_tsc; /* 0: at once */
+};
+
+/* Do the next part.  True: that was the last, and m.result is set. */
+bool memory_pages_part(struct memory_work *w, struct memory_huge *huge);
 
 #endif

@@ -20,7 +20,7 @@ struct memory_thread {
 	pthread_t thread;
 	struct memory_link *links;
 	unsigned count;
-	bool huge;                       /* shared memory can have huge pages */
+	struct memory_huge huge;
 	struct memory_work *work, *free; /* MEMORY_OPEN for each link */
 	uint32_t used;                   /* entries of `work` that were ever used */
 	struct user *users;              /* users with open requests */
@@ -198,7 +198,7 @@ static bool do_part(struct memory_thread *t, struct user *user, struct memory_wo
 	bool done;
 
 	ledger_choose(page, &t->clock);
-	done = memory_pages_part(w, t->huge);
+	done = memory_pages_part(w, &t->huge);
 	ledger_count(page, (int64_t)(tsc_now() - begun), user_share(user));
 	return done;
 }
@@ -291,7 +291,7 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 		return -ENOMEM;
 	t->links = links;
 	t->count = count;
-	t->huge = huge;
+	t->huge.possible = huge;
 	t->eventfd = eventfd(0, EFD_CLOEXEC);
 	err = t->eventfd < 0 ? errno : 0;
 	t->work = calloc((size_t)count * MEMORY_OPEN, sizeof *t->work);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/huge_pages.h"
 #include "base/memfd.h"
 
 static uint32_t pieces_of(uint64_t lease, uint32_t max_buffers, uint32_t class)
@@ -29,11 +30,12 @@ uint64_t region_words(uint64_t lease, uint32_t max_buffers)
 	return words;
 }
 
+/* Stripes begin on a huge page, so that pieces can have huge pages. */
 static uint64_t stripe_bytes(uint64_t lease, uint32_t max_buffers, uint32_t class)
 {
 	uint64_t bytes = pieces_of(lease, max_buffers, class) * sizeclass_bytes(class);
 
-	return (bytes + REGION_HUGE_BYTES - 1) / REGION_HUGE_BYTES * REGION_HUGE_BYTES;
+	return (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 }
 
 uint64_t region_span(uint64_t lease, uint32_t max_buffers)
@@ -112,7 +114,7 @@ int region_open(struct region *r, uint64_t lease, uint64_t most, uint32_t max_bu
 	r->fd = memfd_create_sealed("quoit-region", bytes);
 	if (r->fd < 0)
 		return r->fd;
-	err = memfd_map(r->fd, bytes, 1, &map);
+	err = memfd_map_aligned(r->fd, bytes, HUGE_PAGE_BYTES, &map);
 	if (err < 0) {
 		close(r->fd);
 		r->fd = -1;

@@ -30,9 +30,6 @@
 /* Every lease is smaller than this. */
 #define REGION_LEASE_END ((uint64_t)UINT32_MAX * PAGE_BYTES)
 
-/* Stripes begin on a huge page, so that the kernel may use huge pages where it is allowed to. */
-#define REGION_HUGE_BYTES (UINT64_C(2) << 20)
-
 struct region_class {
 	uint64_t offset;  /* of the stripe in the file */
 	uint32_t pages;   /* of a piece; UINT32_MAX: the lease has no room for one */

@@ -402,6 +402,14 @@ Test(doctor, the_setting_of_large_pages_of_shared_memory_is_the_one_that_holds)
 	}
 }
 
+Test(doctor, huge_pages_that_were_given_outweigh_the_setting)
+{
+	judge_shmem(&f, "never", NULL);
+	judge_feature(&f, FEATURE_HUGE_PAGES, 0);
+	expect(LEVEL_OK, "");
+	cr_expect_null(f.why);
+}
+
 Test(doctor, numa_balancing_matters_with_two_nodes)
 {
 	judge_numa_balancing(&f, true, 1, 1);

@@ -157,6 +157,8 @@ void judge_feature(struct finding *f, enum feature which, int err)
 	finding_word(f, features[which].name);
 	if (!err) {
 		finding_say(f, LEVEL_OK, "tried: %s", features[which].name);
+		f->why = NULL; /* of a setting that was judged before */
+		f->mend[0] = '\0';
 		return;
 	}
 	finding_say(f, features[which].level, "tried: %s is unavailable (%s)", features[which].name,

@@ -22,7 +22,11 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define HUGE_BYTES   (2u << 20)
+#define HUGE_BYTES (2u << 20)
+
+#ifndef MADV_COLLAPSE /* Linux 6.1 */
+#define MADV_COLLAPSE 25
+#endif
 #define MOST_NODES   1024
 #define RING_ENTRIES 8
 
@@ -53,7 +57,7 @@ static int try_memfd(void)
 	return 0;
 }
 
-/* Does the file grow by a huge page when its first byte is written? */
+/* Does the file get a huge page at its first byte, or when one is asked for, as quoitd does? */
 static int grows_huge(int fd, uint8_t *map)
 {
 	struct stat st;
@@ -61,9 +65,24 @@ static int grows_huge(int fd, uint8_t *map)
 	if (madvise(map, HUGE_BYTES, MADV_HUGEPAGE) < 0)
 		return -errno;
 	map[0] = 1;
+	(void)madvise(map, HUGE_BYTES, MADV_COLLAPSE);
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	return (uint64_t)st.st_blocks * 512 >= HUGE_BYTES ? 0 : -ENOMSG;
+}
+
+/* Map the file where a huge page can be; MAP_FAILED and errno. */
+static void *map_at_huge(int fd)
+{
+	char *room = mmap(NULL, 2 * HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t below;
+
+	if (room == MAP_FAILED)
+		return MAP_FAILED;
+	munmap(room, 2 * HUGE_BYTES); /* nothing else maps meanwhile: doctor has one thread */
+	below = -(uintptr_t)room % HUGE_BYTES;
+	return mmap(room + below, HUGE_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
 }
 
 static int try_huge_pages(void)
@@ -73,7 +92,7 @@ static int try_huge_pages(void)
 
 	if (fd < 0)
 		return fd;
-	map = mmap(NULL, HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map = map_at_huge(fd);
 	err = map == MAP_FAILED ? -errno : grows_huge(fd, map);
 	if (map != MAP_FAILED)
 		munmap(map, HUGE_BYTES);
