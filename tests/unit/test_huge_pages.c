@@ -43,7 +43,7 @@ static uint64_t taken(void)
 	return (uint64_t)st.st_blocks * 512;
 }
 
-/* A kernel without them, or one that has none at the moment, is no failure. */
+/* Tests that need huge pages are skipped where the kernel gives none. */
 static bool are_given(void)
 {
 	struct features f;

@@ -108,8 +108,8 @@ Test(ops_copy, roll_wraps_by_any_shift)
 }
 
 /*
- * Copies whose output lies a little ahead of the input in its page take another way (copy.c).
- * Numbers stand before and behind the output, so that a store beside it is seen.
+ * copy.c has another loop for an output that lies up to 512 bytes ahead of the input in its page.
+ * Bytes of 0x5a stand before and behind the output, so that a store beside it is seen.
  */
 Test(ops_copy, copies_to_anywhere_in_a_page_and_nothing_else)
 {
@@ -122,7 +122,8 @@ Test(ops_copy, copies_to_anywhere_in_a_page_and_nothing_else)
 		from[i] = (uint8_t)(i * 7 + i / 256);
 	for (uint32_t ahead = 0; ahead <= 520; ahead += 2) {
 		const uint32_t n = (ahead * 37 + 100) % (bytes / 2); /* elements */
-		struct ops_case c = {.args = {.opcode = QUOIT_OP_TRANSPOSE, .arg = 0xe4}};
+		struct ops_case c = {
+			.args = {.opcode = QUOIT_OP_TRANSPOSE, .arg = 0xe4}}; /* dims 0 1 2 3 */
 
 		c.args.t[0] = (struct op_tensor){
 			to + around + ahead, {1, 1, 1, n}, {n, n, n, 1}, QUOIT_BF16};

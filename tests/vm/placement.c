@@ -353,7 +353,7 @@ static void memory_is_in_huge_pages_where_they_are_allowed(void)
 }
 
 /* The kernel of the guest is Linux 6.1 or later. */
-static void tensors_are_in_huge_pages_where_nobody_has_allowed_them(void)
+static void tensors_get_huge_pages_under_never_too(void)
 {
 	CHECK(!guest_allow_huge("never"));
 	start(NULL, 0, "2@0 6@1");
@@ -442,8 +442,7 @@ static const struct test two_nodes[] = {
 	 where_no_core_of_its_node_may_be_used_memory_is_still_there},
 	{"memory is in huge pages where they are allowed",
 	 memory_is_in_huge_pages_where_they_are_allowed},
-	{"tensors are in huge pages where nobody has allowed them",
-	 tensors_are_in_huge_pages_where_nobody_has_allowed_them},
+	{"tensors get huge pages under \"never\", too", tensors_get_huge_pages_under_never_too},
 	{"huge pages that are forbidden are said to be missing",
 	 forbidden_huge_pages_are_said_to_be_missing},
 	{NULL},
