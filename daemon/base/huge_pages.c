@@ -13,7 +13,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-/* The kernel makes a huge page of such that are there; from a file without pages it makes none. */
+/* The kernel makes a huge page of small ones, so there has to be one. */
 int huge_pages_take(void *at, uint64_t bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -3,7 +3,7 @@
  * huge_pages.h - transparent huge pages for a memfd.
  *
  * Memory in pages of 2 MiB is taken, cleared and given back ten times as fast as in pages of 4 KiB,
- * and work that reads or writes it once is up to a third shorter, for want of TLB misses.  Where
+ * and work that reads or writes it once is up to a third shorter, since the TLB misses less often.  Where
  * shmem_enabled says "advise" the first touch takes one.  Everywhere but under "deny", Linux 6.1
  * makes one on request (MADV_COLLAPSE), also under "never", which is what kernels come with.
  */
@@ -16,9 +16,9 @@
 
 /*
  * Take huge pages for `bytes` from `at` on, both multiples of HUGE_PAGE_BYTES, in the map of a memfd
- * that has no pages there.  0, or the -errno of the kernel, which has none at the moment: some may
- * be taken, the rest has a small page for each huge one, and zeros everywhere.  Where the kernel
- * makes none on request it is 0 as well.
+ * that has no pages there.  It returns 0, or -errno if the kernel has none at the moment.  Then
+ * some may be taken, and the others have a small page each.  A kernel that makes none on request
+ * is no error.  All that is taken is zero.
  */
 int huge_pages_take(void *at, uint64_t bytes);
 

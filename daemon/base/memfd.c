@@ -43,42 +43,43 @@ int memfd_read_only(int fd)
 	return ro < 0 ? -errno : ro;
 }
 
-int memfd_map_aligned(int fd, uint64_t bytes, uint64_t alignment, void **ret_map)
+static int map_at(void *at, int fd, uint64_t bytes, int prot, int flags, void **ret_map)
 {
-	const uint64_t room = bytes + alignment;
-	uintptr_t begin, at;
-	void *map = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	*ret_map = NULL;
-	if (map == MAP_FAILED)
-		return -errno;
-	begin = (uintptr_t)map;
-	at = (begin + alignment - 1) & -alignment;
-	map = mmap((void *)at, bytes, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-	if (map == MAP_FAILED) {
-		int err = -errno;
-
-		munmap((void *)begin, room);
-		return err;
-	}
-	if (at > begin)
-		munmap((void *)begin, at - begin);
-	munmap((void *)(at + bytes), begin + room - at - bytes);
-	(void)madvise(map, bytes, MADV_DONTDUMP);
-	*ret_map = map;
-	return 0;
-}
-
-int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map)
-{
-	int prot = PROT_READ | (writable ? PROT_WRITE : 0);
-	void *map = mmap(NULL, bytes, prot, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *map = mmap(at, bytes, prot, MAP_SHARED | MAP_NORESERVE | flags, fd, 0);
 
 	*ret_map = NULL;
 	if (map == MAP_FAILED)
 		return -errno;
 	(void)madvise(map, bytes, MADV_DONTDUMP); /* a core dump would hold all users' data */
 	*ret_map = map;
+	return 0;
+}
+
+int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map)
+{
+	return map_at(NULL, fd, bytes, PROT_READ | (writable ? PROT_WRITE : 0), 0, ret_map);
+}
+
+/* It takes more room than it needs, puts the map where it fits, and gives back what lies around. */
+int memfd_map_aligned(int fd, uint64_t bytes, uint64_t alignment, void **ret_map)
+{
+	const uint64_t room = bytes + alignment;
+	void *begin =
+		mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t before;
+	int err;
+
+	*ret_map = NULL;
+	if (begin == MAP_FAILED)
+		return -errno;
+	before = -(uintptr_t)begin & (alignment - 1);
+	err = map_at((char *)begin + before, fd, bytes, PROT_READ | PROT_WRITE, MAP_FIXED, ret_map);
+	if (err < 0) {
+		munmap(begin, room);
+		return err;
+	}
+	if (before)
+		munmap(begin, before);
+	munmap((char *)begin + before + bytes, alignment - before);
 	return 0;
 }

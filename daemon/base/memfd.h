@@ -25,8 +25,8 @@ int memfd_read_only(int fd);
 int memfd_map(int fd, uint64_t bytes, int writable, void **ret_map);
 
 /*
- * The same, for reading and writing, at a multiple of `alignment`, which is a power of 2 and of the
- * size of pages that `bytes` is a multiple of, too.
+ * The same, for reading and writing, at a multiple of `alignment`: a power of 2, no less than a
+ * page.  `bytes` is a multiple of a page.
  */
 int memfd_map_aligned(int fd, uint64_t bytes, uint64_t alignment, void **ret_map);
 

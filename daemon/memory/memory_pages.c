@@ -12,7 +12,7 @@
 
 #define PUNCH (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
 
-/* A part takes half a millisecond in huge pages, 3 in small ones; what is far slower gives way. */
+/* A part takes half a millisecond in huge pages, 3 in small ones; a slower one is the last for a while. */
 #define HUGE_SLOW_NS  20000000u
 #define HUGE_PAUSE_NS 1000000000u
 

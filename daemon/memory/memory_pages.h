@@ -21,8 +21,8 @@ struct memory_work {
 };
 
 /*
- * Where the kernel finds a huge page slowly or not at all, it has to move other pages for it.  Then
- * none is asked for until it may have more.
+ * A kernel that has no free huge page moves other pages to make one, which takes long or fails.
+ * Then the memory thread asks for none for a while.
  */
 struct memory_huge {
 	bool possible;           /* features.h */

@@ -22,11 +22,11 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define HUGE_BYTES (2u << 20)
-
 #ifndef MADV_COLLAPSE /* Linux 6.1 */
 #define MADV_COLLAPSE 25
 #endif
+
+#define HUGE_BYTES   (2u << 20)
 #define MOST_NODES   1024
 #define RING_ENTRIES 8
 

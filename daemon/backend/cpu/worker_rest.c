@@ -66,9 +66,11 @@ bool worker_spin(struct worker *me, uint32_t seen)
 		}
 		quoit_pause();
 		now = tsc_now();
-		if (now - last > gap)
+		if (now - last > gap) {
 			worker_lost_core(me, now);
-		if (now - last > gap || now - start >= me->rest.spin_ticks)
+			break;
+		}
+		if (now - start >= me->rest.spin_ticks)
 			break;
 	}
 	return false;
