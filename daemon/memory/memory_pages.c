@@ -12,8 +12,6 @@
 
 #define PUNCH (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
 
-/* A part takes half a millisecond in huge pages, 3 in small ones; a slower one is the last for a while. */
-#define HUGE_SLOW_NS  20000000u
 #define HUGE_PAUSE_NS 1000000000u
 
 /* A part ends at a multiple of its size, so that it cuts no huge page. */
@@ -39,14 +37,12 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes,
 			    struct memory_huge *huge)
 {
-	const uint64_t end = (offset + bytes) & -HUGE_PAGE_BYTES, begun = tsc_now();
+	const uint64_t end = (offset + bytes) & -HUGE_PAGE_BYTES;
 	const uint64_t at = (offset + HUGE_PAGE_BYTES - 1) & -HUGE_PAGE_BYTES;
-	int err;
 
-	if (at >= end || begun < huge->not_before_tsc)
+	if (at >= end || tsc_now() < huge->not_before_tsc)
 		return;
-	err = huge_pages_take(r->base + at, end - at);
-	if (err < 0 || tsc_to_ns(tsc_now() - begun) > HUGE_SLOW_NS)
+	if (huge_pages_take(r->base + at, end - at) < 0)
 		huge->not_before_tsc = tsc_now() + tsc_from_ns(HUGE_PAUSE_NS);
 }
 

@@ -21,8 +21,9 @@ struct memory_work {
 };
 
 /*
- * A kernel that has no free huge page moves other pages to make one, which takes long or fails.
- * Then the memory thread asks for none for a while.
+ * A kernel that has no free huge page moves other pages to make one.  If it fails all the same, the
+ * memory thread asks for none for a while.  How long it takes is no reason: a busy machine takes
+ * long, too, and the time is charged to the user who asked (memory_thread.c).
  */
 struct memory_huge {
 	bool possible;           /* features.h */
