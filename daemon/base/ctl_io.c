@@ -136,15 +136,17 @@ bool ctl_hang_up(int socket)
 	return true;
 }
 
-void ctl_drain(int socket)
+void ctl_hang_up_full(int socket)
 {
 	struct quoit_ctl m;
 	struct ctl_fds fds;
 	int n;
 
+	(void)shutdown(socket, SHUT_RDWR);
 	do {
 		n = ctl_receive(socket, &m, &fds);
 		for (unsigned i = 0; i < fds.count; i++)
 			close(fds.fd[i]);
 	} while (n == 1 || n == -EPROTO);
+	close(socket);
 }

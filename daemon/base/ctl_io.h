@@ -57,9 +57,14 @@ void ctl_let_descriptors_pass(int socket, bool on);
 /*
  * End messages in both directions; the peer reads what was sent before, then the end.  True: the
  * socket is closed.  False: messages of the peer are in it, perhaps with descriptors, and a close
- * would give the peer an error first.  Then call ctl_drain and close it, where that may take long.
+ * would give the peer an error first.  Then call ctl_hang_up_full, where that may take long.
  */
 bool ctl_hang_up(int socket);
-void ctl_drain(int socket);
+
+/*
+ * Hang up a socket that may have messages in it.  The end comes first, so that the peer reads it
+ * although the close of a descriptor that it sent may wait for a process of its choice.
+ */
+void ctl_hang_up_full(int socket);
 
 #endif

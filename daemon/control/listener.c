@@ -125,10 +125,8 @@ void listener_admit(struct control *c, int fd)
 	if (!conn) {
 		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
 			    strerror(ENOMEM));
-		if (!ctl_hang_up(fd)) { /* here: a blocking call would need memory, too */
-			ctl_drain(fd);
-			close(fd);
-		}
+		if (!ctl_hang_up(fd)) /* here: a blocking call would need memory, too */
+			ctl_hang_up_full(fd);
 		return;
 	}
 	if (!is_welcome(c, peer.uid)) {

@@ -133,8 +133,7 @@ static void hang_up_one(struct blocking_pool *p, struct blocking *e)
 	int fd = e->hang_up;
 
 	pthread_mutex_unlock(&p->lock);
-	ctl_drain(fd);
-	close(fd);
+	ctl_hang_up_full(fd);
 	pthread_mutex_lock(&p->lock);
 	e->hang_up = -1;
 }

@@ -90,7 +90,7 @@ void blocking_close(struct blocking *e, int fd);
 /* Do more than BLOCKING_BEHIND descriptors wait to be closed? */
 bool blocking_is_behind(struct blocking *e);
 
-/* Hang up a connection's socket: by ctl_hang_up, or by ctl_drain and close if that fails. */
+/* Hang up a connection's socket: by ctl_hang_up, or by ctl_hang_up_full if that fails. */
 void blocking_hang_up(struct blocking *e, int socket);
 
 /* The same for a ring's socket.  e NULL: it is no client's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_blocking_pool.c - closing a descriptor may hang its closer, but nothing else. */
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -108,10 +109,11 @@ Test(blocking, a_user_whose_blocking_calls_hang_holds_up_no_other)
 		await_idle(&mine[i]);
 }
 
-Test(blocking, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
+/* Send a message with a socket that lingers, of which the receiver then has the last descriptor. */
+static void send_lingering(int socket, int *ret_peer)
 {
-	struct quoit_ctl m;
-	int pair[2], peer, fd;
+	struct quoit_ctl m = {0};
+	int fd = lingering(ret_peer);
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec iov = {&m, sizeof m};
 	struct msghdr msg = {.msg_iov = &iov,
@@ -120,20 +122,47 @@ Test(blocking, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
 			     .msg_controllen = sizeof control};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
-	memset(&m, 0, sizeof m);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	fd = lingering(&peer);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof fd);
 	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	cr_assert_eq(sendmsg(pair[1], &msg, 0), (ssize_t)sizeof m);
-	close(pair[1]);
+	cr_assert_eq(sendmsg(socket, &msg, 0), (ssize_t)sizeof m);
 	close(fd);
+}
+
+Test(blocking, descriptors_in_a_queue_that_is_hung_up_are_closed_elsewhere)
+{
+	int pair[2], peer;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	send_lingering(pair[1], &peer);
+	close(pair[1]);
 	blocking_hang_up(&mine[0], pair[0]);
 	cr_expect(!blocking_idle(&mine[0]));
 	close(peer);
 	await_idle(&mine[0]);
+}
+
+Test(blocking, a_dear_user_reads_the_end_before_what_it_sent_is_closed)
+{
+	struct dear_users users = {0};
+	struct blocking dear;
+	struct pollfd end = {.events = POLLIN};
+	int pair[2], peer;
+	char byte;
+
+	dear_note(&users, 1002)->dear.until = UINT64_MAX;
+	blocking_init(&dear, pool, 1002, &users);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	send_lingering(pair[1], &peer);
+	blocking_hang_up(&dear, pair[0]);
+	end.fd = pair[1];
+	cr_expect_eq(poll(&end, 1, 10000), 1);
+	cr_expect_eq(recv(pair[1], &byte, 1, MSG_DONTWAIT), 0);
+	cr_expect(!blocking_idle(&dear));
+	close(peer);
+	await_idle(&dear);
+	close(pair[1]);
 }
 
 Test(blocking, an_empty_socket_is_closed_at_once)
