@@ -58,3 +58,8 @@ void client_busy(struct client *c, quoit_tensor t, unsigned jobs)
 		cr_assert_eq(quoit_push(c->q, quoit_normal(t, i, 0)), 0);
 	cr_assert_eq(quoit_flush(c->q), 0);
 }
+
+void client_hold(struct client *c, quoit_tensor t)
+{
+	client_busy(c, t, 800);
+}

@@ -36,4 +36,10 @@ quoit_tensor client_large(struct client *c);
 /* Keep t busy with `jobs` long jobs in a row. */
 void client_busy(struct client *c, quoit_tensor t, unsigned jobs);
 
+/*
+ * Keep t busy while the test does something else: for about half a second, since a busy machine may
+ * keep the test from its core for a tenth.
+ */
+void client_hold(struct client *c, quoit_tensor t);
+
 #endif

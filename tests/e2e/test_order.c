@@ -93,7 +93,7 @@ Test(order, jobs_on_other_bytes_do_not_wait)
 	quoit_tensor slow = client_large(&c), quick = quoit_create_vector(c.q, QUOIT_I32, 1);
 	quoit_job last, first;
 
-	client_busy(&c, slow, 20);
+	client_hold(&c, slow);
 	last = start(quoit_nop(slow));
 	first = start(quoit_fill_int(quick, 1));
 	cr_expect_lt(stamps_of(first).end, stamps_of(last).end);
@@ -120,7 +120,7 @@ Test(order, jobs_on_other_columns_of_a_matrix_do_not_wait)
 
 	cr_assert_eq(quoit_push(c.q, quoit_fill(t, 1)), 0);
 	cr_assert_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
-	for (unsigned i = 0; i < 20; i++)
+	for (unsigned i = 0; i < 1000; i++) /* as client_hold */
 		cr_assert_eq(quoit_push(c.q, quoit_exp(left, left)), 0);
 	last = start(quoit_nop(left));
 	first = start(quoit_fill(corner, 2)); /* lies between two rows of the panel */
@@ -263,7 +263,8 @@ Test(order, after_all_ends_last_of_all_before_and_holds_nobody_back)
 
 	for (unsigned i = 0; i < 4; i++) {
 		t[i] = client_large(&c);
-		client_busy(&c, t[i], 5);
+		if (i == 0)
+			client_hold(&c, t[i]);
 		job[i] = start(quoit_normal(t[i], i, 0));
 	}
 	all = start(quoit_after_all());

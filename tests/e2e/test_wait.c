@@ -35,7 +35,7 @@ Test(wait, a_job_that_has_not_ended_in_time_stays_valid)
 	quoit_tensor slow = client_large(&c);
 	quoit_job job;
 
-	client_busy(&c, slow, 50);
+	client_hold(&c, slow);
 	job = start(quoit_nop(slow));
 	cr_expect_eq(quoit_wait(c.q, job, 0), -ETIME);
 	cr_expect_eq(quoit_get_result(c.q, job), -EINPROGRESS);
@@ -48,7 +48,7 @@ Test(wait, any_comes_before_all)
 	quoit_tensor slow = client_large(&c);
 	quoit_job jobs[3];
 
-	client_busy(&c, slow, 30);
+	client_hold(&c, slow);
 	jobs[0] = start(quoit_nop(slow));
 	jobs[1] = start(quoit_nop(0));
 	jobs[2] = start(quoit_nop(0));
@@ -77,7 +77,7 @@ Test(wait, a_window_keeps_so_many_batches_in_flight)
 	quoit_tensor slow = client_large(&c);
 	quoit_job batch[BATCHES];
 
-	client_busy(&c, slow, 300); /* the first one takes long */
+	client_hold(&c, slow); /* the first one takes long */
 	for (unsigned i = 0; i < BATCHES; i++) {
 		client_busy(&c, slow, 2);
 		batch[i] = start(quoit_nop(slow));
@@ -171,7 +171,7 @@ Test(wait, a_queued_job_is_cancelled_and_its_readers_fail)
 	quoit_job victim, reader;
 	struct quoit_error error;
 
-	client_busy(&c, slow, 50);
+	client_hold(&c, slow);
 	victim = start(quoit_copy(copy, slow));
 	reader = start(quoit_nop(copy));
 	cr_expect_eq(quoit_cancel(c.q, victim), 0);
@@ -223,7 +223,7 @@ Test(wait, a_job_that_cannot_start_in_time_ends_before_those_it_waits_for)
 	quoit_tensor slow = client_large(&c), copy = client_large(&c);
 	quoit_job late, last;
 
-	client_busy(&c, slow, 100);
+	client_hold(&c, slow);
 	late = start(quoit_with_deadline(quoit_copy(copy, slow), 500));
 	last = start(quoit_nop(slow));
 	cr_expect_eq(quoit_wait(c.q, late, QUOIT_FOREVER), -ETIME);
