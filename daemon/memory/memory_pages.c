@@ -30,19 +30,15 @@ static int change_pages(int fd, int mode, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-/*
- * Take huge pages where they fit whole into the piece: one that reached over its edge would be
- * memory of no piece.  A failure is ignored, since the fallocate that follows reports it.
- */
-static void take_huge_pages(const struct region *r, uint64_t offset, uint64_t bytes,
-			    struct memory_huge *huge)
+void memory_pages_take_huge(struct memory_huge *huge, uint8_t *base, uint64_t offset,
+			    uint64_t bytes)
 {
 	const uint64_t end = (offset + bytes) & -HUGE_PAGE_BYTES;
 	const uint64_t at = (offset + HUGE_PAGE_BYTES - 1) & -HUGE_PAGE_BYTES;
 
-	if (at >= end || tsc_now() < huge->not_before_tsc)
+	if (!huge->possible || at >= end || tsc_now() < huge->not_before_tsc)
 		return;
-	if (huge_pages_take(r->base + at, end - at) < 0)
+	if (huge_pages_take(base + at, end - at) < 0)
 		huge->not_before_tsc = tsc_now() + tsc_from_ns(HUGE_PAUSE_NS);
 }
 
@@ -68,8 +64,7 @@ static bool allocate_part(struct memory_work *w, struct memory_huge *huge)
 		w->m.result = w->failed;
 		return !from;
 	}
-	if (huge->possible)
-		take_huge_pages(r, offset, n, huge);
+	memory_pages_take_huge(huge, r->base, offset, n);
 	w->failed = w->m.result = change_pages(r->fd, 0, offset, n);
 	w->done += n;
 	return !w->failed && w->done == w->m.bytes;
@@ -135,7 +130,7 @@ bool memory_pages_part(struct memory_work *w, struct memory_huge *huge)
 	case MEMORY_CLOSE:
 		return close_part(w);
 	case MEMORY_FILL:
-		w->m.result = memory_pinned_fill_part(&w->m);
+		w->m.result = memory_pinned_fill_part(&w->m, huge);
 		return true;
 	default:
 		w->m.result = memory_pinned_tidy_part(w->m.session);

@@ -30,6 +30,14 @@ struct memory_huge {
 	uint64_t not_before_tsc; /* 0: at once */
 };
 
+/*
+ * Take huge pages where they fit whole into the `bytes` from `offset` on, of a region that begins
+ * at `base`, a multiple of HUGE_PAGE_BYTES: one that reached over the edge of a piece would be
+ * memory of no piece.  A failure is ignored, since the fallocate that follows reports it.
+ */
+void memory_pages_take_huge(struct memory_huge *huge, uint8_t *base, uint64_t offset,
+			    uint64_t bytes);
+
 /* Do the next part.  True: that was the last, and m.result is set. */
 bool memory_pages_part(struct memory_work *w, struct memory_huge *huge);
 

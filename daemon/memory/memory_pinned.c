@@ -135,7 +135,7 @@ static bool register_part(const struct session *s, uint64_t offset, uint64_t byt
 	return !err;
 }
 
-int memory_pinned_fill_part(struct memory_message *m)
+int memory_pinned_fill_part(struct memory_message *m, struct memory_huge *huge)
 {
 	const struct session *s = m->session;
 	uint64_t left = s->pinned_bytes - m->offset;
@@ -143,8 +143,7 @@ int memory_pinned_fill_part(struct memory_message *m)
 
 	m->bytes = left < MEMORY_PART_BYTES ? left : MEMORY_PART_BYTES;
 	m->lock = m->enrol = false;
-	/* First, since only this takes huge pages; other pages may come at their first touch. */
-	(void)madvise(s->pinned + m->offset, m->bytes, MADV_POPULATE_WRITE);
+	memory_pages_take_huge(huge, s->pinned, m->offset, m->bytes);
 	while (fallocate(s->pinned_fd, 0, (off_t)m->offset, (off_t)m->bytes) < 0)
 		if (errno != EINTR)
 			return errno == ENOSPC ? -ENOMEM : -errno;

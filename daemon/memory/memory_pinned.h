@@ -9,6 +9,7 @@
 #ifndef QUOITD_MEMORY_PINNED_H
 #define QUOITD_MEMORY_PINNED_H
 
+#include "memory_pages.h"
 #include "memory_thread.h"
 #include "session/session.h"
 
@@ -36,7 +37,7 @@ bool memory_pinned_answer(struct session *s, const struct memory_message *m);
 /* ---- on the memory thread ---- */
 
 /* Do the next part.  0: there is more; 1: that was the last; or -errno. */
-int memory_pinned_fill_part(struct memory_message *m);
+int memory_pinned_fill_part(struct memory_message *m, struct memory_huge *huge);
 int memory_pinned_tidy_part(struct session *s);
 
 /* No transfer uses the region any more: unregister it from io_uring. */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/huge_pages.h"
 #include "base/memfd.h"
 #include "blocking_pool.h"
 #include "kernels.h"
@@ -170,20 +171,27 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 			   l.region_bytes, s->max_buffers, (uint32_t *)(base + l.words));
 }
 
-/* Make and map a memfd of `bytes`; bytes 0: make none. */
-static int open_memory(const char *name, uint64_t bytes, int *ret_fd, uint8_t **ret_map)
+/*
+ * Make and map the pinned region; a size of 0: make none.  It always has all its pages, so huge
+ * ones waste nothing.
+ */
+static int open_pinned(struct session *s)
 {
+	const uint64_t bytes = s->pinned_bytes;
 	void *map;
 	int err;
 
 	if (!bytes)
 		return 0;
-	*ret_fd = memfd_create_sealed(name, bytes);
-	if (*ret_fd < 0)
-		return *ret_fd;
-	err = memfd_map(*ret_fd, bytes, 1, &map);
-	*ret_map = map;
-	return err;
+	s->pinned_fd = memfd_create_sealed("quoit-pinned", bytes);
+	if (s->pinned_fd < 0)
+		return s->pinned_fd;
+	err = memfd_map_aligned(s->pinned_fd, bytes, HUGE_PAGE_BYTES, &map);
+	if (err < 0)
+		return err;
+	s->pinned = map;
+	(void)madvise(map, bytes, MADV_HUGEPAGE);
+	return 0;
 }
 
 int session_new(const struct session_limits *limits, uint64_t id, struct session **ret)
@@ -232,7 +240,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		s->kernels = kernels_new();
 	err = limits->kernels && !s->kernels ? -ENOMEM : open_tables(s, limits);
 	if (!err)
-		err = open_memory("quoit-pinned", s->pinned_bytes, &s->pinned_fd, &s->pinned);
+		err = open_pinned(s);
 	if (!err && has_bridge(limits)) {
 		s->bridge.fd = memfd_create_sealed("quoit-bridge", BRIDGE_BYTES);
 		err = s->bridge.fd < 0 ? s->bridge.fd : 0;
@@ -241,8 +249,6 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		session_free(s);
 		return err;
 	}
-	if (s->pinned) /* it always has all its pages, so huge ones waste nothing */
-		(void)madvise(s->pinned, s->pinned_bytes, MADV_HUGEPAGE);
 	*ret = s;
 	return 0;
 }

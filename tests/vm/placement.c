@@ -235,7 +235,7 @@ static void expect_session(unsigned cpu, int home, unsigned memory)
 }
 
 /* Does a session with two huge pages of memory in each region get huge pages there? */
-static void expect_huge(bool in_region, bool in_pinned)
+static void expect_huge(bool huge)
 {
 	enum { BYTES = 4u << 20 };
 	struct quoit_open_params params = {
@@ -249,8 +249,8 @@ static void expect_huge(bool in_region, bool in_pinned)
 		return;
 	fill(q, BYTES / 4, 0);
 	fill(q, BYTES / 4, QUOIT_CREATE_PINNED);
-	CHECK(guest_find_huge(quoitd.pid, "quoit-region") == (in_region ? kib : 0));
-	CHECK(guest_find_huge(quoitd.pid, "quoit-pinned") == (in_pinned ? kib : 0));
+	CHECK(guest_find_huge(quoitd.pid, "quoit-region") == (huge ? kib : 0));
+	CHECK(guest_find_huge(quoitd.pid, "quoit-pinned") == (huge ? kib : 0));
 	CHECK(!quoit_close(s, 0));
 }
 
@@ -347,18 +347,18 @@ static void memory_is_in_huge_pages_where_they_are_allowed(void)
 	CHECK(!guest_allow_huge("advise"));
 	start(NULL, 0, "2@0 6@1");
 	CHECK(topology_says("missing: nothing"));
-	expect_huge(true, true);
+	expect_huge(true);
 	CHECK(!daemon_log_count(&quoitd, "huge pages", 0));
 	stop();
 }
 
 /* The kernel of the guest is Linux 6.1 or later. */
-static void tensors_get_huge_pages_under_never_too(void)
+static void memory_is_in_huge_pages_under_never_too(void)
 {
 	CHECK(!guest_allow_huge("never"));
 	start(NULL, 0, "2@0 6@1");
 	CHECK(topology_says("missing: nothing"));
-	expect_huge(true, false);
+	expect_huge(true);
 	stop();
 }
 
@@ -369,7 +369,7 @@ static void forbidden_huge_pages_are_said_to_be_missing(void)
 	CHECK(topology_says("missing: huge pages (not for shared memory: "
 			    "transparent_hugepage/shmem_enabled, or before Linux 6.1): "
 			    "memory comes in small pages"));
-	expect_huge(false, false);
+	expect_huge(false);
 	CHECK(daemon_log_count(&quoitd, "unavailable: huge pages (not for shared memory", 1) == 1);
 	stop();
 }
@@ -442,7 +442,7 @@ static const struct test two_nodes[] = {
 	 where_no_core_of_its_node_may_be_used_memory_is_still_there},
 	{"memory is in huge pages where they are allowed",
 	 memory_is_in_huge_pages_where_they_are_allowed},
-	{"tensors get huge pages under \"never\", too", tensors_get_huge_pages_under_never_too},
+	{"memory is in huge pages under \"never\", too", memory_is_in_huge_pages_under_never_too},
 	{"huge pages that are forbidden are said to be missing",
 	 forbidden_huge_pages_are_said_to_be_missing},
 	{NULL},
