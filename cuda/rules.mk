@@ -27,7 +27,9 @@ endif
 
 cuda_c := $(wildcard cuda/*.c)
 cuda_cu := $(wildcard cuda/kernels/*.cu)
-cuda_obj := $(cuda_c:%.c=$(B)/%.o) $(cuda_cu:%.cu=$(B)/%.cu.o)
+# The folder of the build whose kernels are linked: nvcc makes the same of them whatever CC is.
+CUDA_KERNELS ?= $(B)
+cuda_obj := $(cuda_c:%.c=$(B)/%.o) $(cuda_cu:%.cu=$(CUDA_KERNELS)/%.cu.o)
 cuda_code = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(PTX_ARCH),code=compute_$(PTX_ARCH)
 # No libstdc++ is linked.  Results are the CPU's: multiplication and addition are not contracted.
@@ -35,12 +37,13 @@ cuda_flags = $(CUDA_OPTIMIZE) -std=c++17 -fmad=false -Icuda -Ilibclient/include 
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
 cuda_libs := -L$(cuda_home)/lib64 -lcudart$(if $(filter static,$(CUDART)),_static) -ldl -lrt -lpthread -lm
 
-.PHONY: cuda-left-out cuda-all-archs gpu-tests gpu-e2e gpu-e2e-list
+.PHONY: cuda-left-out cuda-other-archs gpu-tests gpu-e2e gpu-e2e-list
 cuda-left-out:
 	@echo 'quoit-cuda.so is left out: $(if $(NVCC),$(NVCC) does not say where its toolkit is,no nvcc)'
-# Every kernel for every architecture that is supported: does it compile?  Nobody runs that code.
-cuda-all-archs:
-	@$(MAKE) --no-print-directory CUDA_ARCHS='$(CUDA_ARCHS_ALL)' CUDA_OPTIMIZE='-O2 -Xptxas=-O0' $(B)/quoit-cuda.so
+# Every kernel for the supported architectures that CUDA_ARCHS leaves out: does it compile?  Nobody
+# runs that code.
+cuda-other-archs:
+	@$(MAKE) --no-print-directory CUDA_ARCHS='$(filter-out $(CUDA_ARCHS),$(CUDA_ARCHS_ALL))' CUDA_OPTIMIZE='-O2 -Xptxas=-O0' $(B)/quoit-cuda.so
 
 $(B)/cuda/%.o: base += -fPIC -fvisibility=hidden -iquote cuda -isystem $(cuda_home)/include
 # What nvcc does not keep has the number of its process in its name, which objects then would have, too.
@@ -68,7 +71,7 @@ $(B)/tests/e2e/%.ptx: tests/e2e/%.cu
 $(B)/quoit-cuda.so: $(cuda_obj)
 	$(call link,-shared -Wl$(,)-soname$(,)quoit-cuda.so -Wl$(,)--exclude-libs$(,)ALL -Wl$(,)-z$(,)defs $(cuda_libs))
 
-$(B)/quoit-peer-cuda: $(B)/tests/bench/cuda/peer_cuda.cu.o
+$(B)/quoit-peer-cuda: $(CUDA_KERNELS)/tests/bench/cuda/peer_cuda.cu.o
 	$(call link,$(cuda_libs))
 # Only somebody who studies a device runs it.
 $(B)/tests/bench/cuda/anatomy.cu.o: cuda_flags += -Itests/bench/cuda

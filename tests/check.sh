@@ -93,16 +93,20 @@ end_beside() {
 	earlier=
 }
 
-# Tests that measure the work of a core over time run alone, and only in the shipped build.
+# Tests that are held to a time, or to what happens within one, run alone while nothing is built.
+needs_quiet() { # TEST
+	case $1 in
+	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) ;;
+	build/tsan/*_torture | build/tsan/*/hostile_wake | build/tsan/*/hostile_neighbours) ;;
+	*) counts_time "$1" ;;
+	esac
+}
+# Of them, those that measure the work of a core over time run in the shipped build only.
 counts_time() { # TEST
 	case $1 in
 	*/test_figures | */test_probes | */test_fair_shares) ;;
 	*) false ;;
 	esac
-}
-run_alone() { # NAME COMMAND...
-	end_beside
-	run "$@"
 }
 
 outcome() { # NAME: once it has ended
@@ -206,18 +210,9 @@ run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
 build plain build tests
-waiting=build/tests/e2e/test_watchdog # for a minute, beside what needs no quiet
 for t in $(tests_of build e2e); do
-	[ "$t" != $waiting ] || continue
-	how=run_beside
-	! counts_time "$t" || how=run_alone
-	QUOIT_BUILD=build $how "$t" timeout 600 "$t" --ascii --verbose
+	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
-# If a device's streams write no words, quoit-exec polls events.
-for t in test_device test_device_queues test_device_pairs test_direct; do
-	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
-done
-end_beside
 run gpu sh tests/gpu.sh build # both before what is built later, in the same folder
 run bundle sh tests/bundle.sh build
 build_later <<END &
@@ -226,13 +221,23 @@ emulator build - emulator
 asan build/asan address,undefined tests
 tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
-clang build/clang - CC=clang CUDA_ARCHS=90 all
-all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-all-archs || echo cuda-left-out)
+clang build/clang - CC=clang CUDA_KERNELS=build all
+all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-other-archs || echo cuda-left-out)
 END
 later=$!
+waiting=build/tests/e2e/test_watchdog # for a minute
+QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
+for t in $(tests_of build e2e); do
+	[ "$t" = $waiting ] || needs_quiet "$t" || QUOIT_BUILD=build run_beside "$t" timeout 600 "$t" --ascii --verbose
+done
+# If a device's streams write no words, quoit-exec polls events.
+for t in test_device test_device_queues test_device_pairs test_direct; do
+	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
+done
+end_beside
+outcome $waiting
 run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
-QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
 run manual sh tests/manual.sh build
 run pages sh tests/pages.sh build
 run probes sh tests/probes.sh build
@@ -243,7 +248,6 @@ run abi sh tests/abi.sh
 run languages sh tests/languages.sh build
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
-outcome $waiting
 run placement sh tests/vm/placement.sh build
 run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
@@ -257,24 +261,29 @@ for t in $(tests_of build/asan unit); do
 	QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 done
 end_beside
-# Those that are held to a time, or to what happens within one, run last, when nothing is built.
-in_quiet=
+in_quiet= # at the end
 for t in $(tests_of build/asan e2e); do
 	case $t in
 	*/test_watchdog) continue ;; # waits for a minute, and test_drain and the like run its threads
-	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) in_quiet="$in_quiet $t" ;;
-	*) counts_time "$t" || QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose ;;
 	esac
+	if ! needs_quiet "$t"; then
+		QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
+	elif ! counts_time "$t"; then
+		in_quiet="$in_quiet $t"
+	fi
 done
 end_beside
 
 await_build tsan
 for t in $(tests_of build/tsan torture); do
 	case $t in
-	*/fail_calls) ;; # stands between quoitd and libc, where TSan must be alone
-	*/*_torture | */hostile_wake | */hostile_neighbours | */hostile_servers) in_quiet="$in_quiet $t" ;;
-	*) QUOIT_BUILD=build/tsan sanitized run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg ;;
+	*/fail_calls) continue ;; # stands between quoitd and libc, where TSan must be alone
 	esac
+	if needs_quiet "$t"; then
+		in_quiet="$in_quiet $t"
+	else
+		QUOIT_BUILD=build/tsan sanitized run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg
+	fi
 done
 end_beside
 for name in fail_calls hostile_contents; do # the latter: what lies around an operand
