@@ -105,11 +105,6 @@ static void write_topology(const struct engine *m, const struct executors *e)
 	text_file_write(m->directory, QUOIT_STATS_TOPOLOGY, describe, &found);
 }
 
-static void write_config(FILE *f, const void *from)
-{
-	config_tell(from, f);
-}
-
 static int make_reactor(struct engine *m, uint32_t i)
 {
 	const struct placement_core *core = placement_reactor(m->plan, i);
@@ -261,7 +256,7 @@ int engine_make(const struct config *config, int directory, struct engine **ret)
 		return err;
 	}
 	write_topology(m, NULL);
-	text_file_write(directory, QUOIT_STATS_CONFIG, write_config, config);
+	config_tell(config, directory);
 	features_log(&m->features);
 	log_info("reactors: %u, workers: %u, kernels: %s, BLAS: %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
