@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* engine.c - makes the machine, and starts and stops its threads */
-#include "engine.h"
+/* engine.c - makes what quoitd has once, and frees it */
+#include "engine_private.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "backend/cpu/worker.h"
 #include "backend/file/backend_io.h"
 #include "base/log.h"
 #include "base/process_limits.h"
-#include "base/text_file.h"
 #include "base/tsc.h"
 #include "control/config_check.h"
 #include "memory/memory_thread.h"
-#include "observe/reactor_histograms.h"
 #include "ops/blas.h"
-#include "processes/executors.h"
 #include "reactor/bells.h"
 
-#define DESCRIPTION_BYTES 16384
-
-static struct placement_config placement_wishes(const struct engine *m)
+struct placement_config engine_placement_wishes(const struct engine *m)
 {
 	return (struct placement_config){.reactors = (uint32_t)m->config->reactors,
 					 .cpus = *m->config->cpus ? m->config->cpus : NULL};
@@ -35,7 +26,7 @@ static struct placement_config placement_wishes(const struct engine *m)
 
 static int make_plan(struct engine *m)
 {
-	struct placement_config c = placement_wishes(m);
+	struct placement_config c = engine_placement_wishes(m);
 	int err = topology_read(NULL, NULL, &m->topology);
 
 	if (err < 0) {
@@ -46,68 +37,6 @@ static int make_plan(struct engine *m)
 	if (err < 0)
 		log_error("cannot place threads on cpus '%s': %s", m->config->cpus, strerror(-err));
 	return err;
-}
-
-/* For `quoit topo`: what was found and chosen.  executors: NULL until they run. */
-struct found {
-	const struct engine *machine;
-	const struct executors *executors;
-};
-
-static void describe_placement(FILE *f, const struct engine *m)
-{
-	struct placement_config c = placement_wishes(m);
-	char *text = malloc(DESCRIPTION_BYTES);
-
-	if (!text)
-		return;
-	placement_describe(m->plan, m->topology, &c, text, DESCRIPTION_BYTES);
-	fputs(text, f);
-	free(text);
-}
-
-static void describe(FILE *f, const void *from)
-{
-	const struct found *found = from;
-	const struct engine *m = found->machine;
-
-	describe_placement(f, m);
-	fprintf(f, "clock: TSC at %.3f MHz, %s\n", (double)tsc_hz() / 1e6, tsc_source());
-	fprintf(f, "kernels: %s\n", m->ops.isa);
-	if (*m->config->disable)
-		fprintf(f, "switched off: %s\n", m->config->disable);
-	/* A slow machine, such as an emulated one, has less than one; print that, not 0. */
-	fprintf(f, "blas: %s, %.*f GFLOP/s a core; %s\n", m->ops.blas,
-		m->ops.gemm_gflops < 10 ? 3 : 0, m->ops.gemm_gflops, m->ops.why);
-	fprintf(f, "bfloat16 products: by %s\n", m->ops.bf16);
-	fprintf(f, "files: by %s\n",
-		m->features.missing[FEATURE_IO_URING] ? "threads" : "io_uring");
-	if (!m->config->is_private)
-		fprintf(f, "files of other users are written to on: %s\n",
-			*m->config->file_systems ? m->config->file_systems : "none");
-	features_describe(&m->features, f);
-	fprintf(f, "memory: %llu MiB for all leases\n",
-		(unsigned long long)m->config->memory >> 20);
-	if (executors_devices(found->executors))
-		fprintf(f, "memory of each device: %llu MiB for all leases\n",
-			(unsigned long long)executors_lease_bytes(found->executors) >> 20);
-	if (found->executors)
-		executors_describe(found->executors, f);
-	device_places_describe(&m->places, m->plan, f);
-	if (!*m->gpu.kind)
-		fprintf(f, "device: none, %s\n", m->gpu.why);
-}
-
-static void write_topology(const struct engine *m, const struct executors *e)
-{
-	const struct found found = {m, e};
-
-	text_file_write(m->directory, QUOIT_STATS_TOPOLOGY, describe, &found);
-}
-
-static void write_config(FILE *f, const void *from)
-{
-	config_tell(from, f);
 }
 
 static int make_reactor(struct engine *m, uint32_t i)
@@ -260,182 +189,13 @@ int engine_make(const struct config *config, int directory, struct engine **ret)
 		engine_free(m, directory);
 		return err;
 	}
-	write_topology(m, NULL);
-	text_file_write(directory, QUOIT_STATS_CONFIG, write_config, config);
+	engine_tell_topology(m, NULL);
+	config_tell(config, directory);
 	features_log(&m->features);
 	log_info("reactors: %u, workers: %u, kernels: %s, BLAS: %s", m->plan->nr_reactors,
 		 m->plan->nr_cores, m->ops.isa, m->ops.blas);
 	*ret = m;
 	return 0;
-}
-
-static struct worker_owner owner_of(struct reactor *r)
-{
-	return (struct worker_owner){.node = (uint32_t)r->node,
-				     .cpu = r->cpu,
-				     .clock = &r->clock,
-				     .need_wake = &r->need_wake,
-				     .eventfd = r->eventfd};
-}
-
-static int start_workers(struct engine *m)
-{
-	uint32_t cores = m->plan->nr_cores, reactors = m->plan->nr_reactors;
-	struct worker_seat *seats = calloc(cores, sizeof *seats);
-	struct worker_owner *owners = calloc(reactors, sizeof *owners);
-	struct worker_config c = {.workers = cores,
-				  .seats = seats,
-				  .reactors = reactors,
-				  .owners = owners,
-				  .nice = (uint32_t)m->config->worker_nice};
-	int err = -ENOMEM;
-
-	if (seats && owners) {
-		for (uint32_t i = 0; i < cores; i++)
-			seats[i] =
-				(struct worker_seat){m->plan->cores[i].cpu, m->plan->cores[i].node};
-		for (uint32_t i = 0; i < reactors; i++)
-			owners[i] = owner_of(&m->reactors[i]);
-		err = workers_start(&c, &m->workers);
-	}
-	free(seats);
-	free(owners);
-	return err;
-}
-
-static void place_device(void *arg, uint32_t number, const char *address, pid_t pid)
-{
-	struct engine *m = arg;
-
-	device_places_bind(&m->places, number, address, pid);
-}
-
-static void on_executors(void *arg, const struct executors *e)
-{
-	struct engine *m = arg;
-
-	if (m->topology->this_machine && !m->places.count)
-		m->places.count = executors_devices(e);
-	write_topology(m, e);
-}
-
-static int start_executors(struct engine *m)
-{
-	int eventfds[QUOIT_MAX_REACTORS];
-	struct executors_config c = {.config = m->config,
-				     .gpu = &m->gpu,
-				     .totals = m->totals,
-				     .reactors = m->plan->nr_reactors,
-				     .eventfds = eventfds,
-				     .place = place_device,
-				     .changed = on_executors,
-				     .arg = m};
-	int err;
-
-	for (uint32_t i = 0; i < c.reactors; i++)
-		eventfds[i] = m->reactors[i].eventfd;
-	m->places = (struct device_places){.topology = m->topology, .config = placement_wishes(m)};
-	err = executors_start(&c, &m->executors);
-	for (uint32_t i = 0; m->executors && i < c.reactors; i++) {
-		struct reactor *r = &m->reactors[i];
-
-		r->executors = executors_count(m->executors);
-		for (uint32_t j = 0; j < r->executors; j++)
-			r->executor[j] = executors_port(m->executors, j, i);
-	}
-	return err;
-}
-
-/* Call it once the number of devices is known. */
-static int open_histograms(struct engine *m)
-{
-	uint32_t devices = executors_devices(m->executors), reactors = m->plan->nr_reactors;
-	uint64_t grain = m->config->is_private ? 1 : REACTOR_HISTOGRAMS_GRAIN;
-
-	m->histograms = histograms_open(m->directory, reactors, devices, m->plan->nr_cores);
-	if (!m->histograms)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < reactors; i++) {
-		m->reactors[i].histograms = m->histograms;
-		m->reactors[i].own_histograms =
-			reactor_histograms_new(m->histograms, i, devices, grain);
-		if (!m->reactors[i].own_histograms)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* The CPUs that quoitd may use and that have no reactor; there may be none. */
-static void list_cpus_beside(const struct engine *m, cpu_set_t *ret)
-{
-	CPU_ZERO(ret);
-	if (sched_getaffinity(0, sizeof *ret, ret) < 0) /* more CPUs than cpu_set_t has bits */
-		CPU_ZERO(ret);
-	for (uint32_t i = 0; i < m->plan->nr_reactors; i++)
-		CPU_CLR(m->reactors[i].cpu, ret);
-}
-
-static int start_bells(struct engine *m)
-{
-	cpu_set_t cpus;
-
-	list_cpus_beside(m, &cpus);
-	return bells_start(m->bell_links, m->plan->nr_reactors, &cpus, &m->bells);
-}
-
-int engine_start(struct engine *m)
-{
-	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
-				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
-	char why[256];
-
-	if (!err)
-		err = start_bells(m);
-	if (!err)
-		err = start_workers(m);
-	if (!err)
-		err = start_executors(m);
-	if (!err)
-		err = open_histograms(m);
-	for (uint32_t i = 0; !err && i < m->plan->nr_reactors; i++) {
-		m->reactors[i].port = workers_port(m->workers, i);
-		err = reactor_start(&m->reactors[i]);
-		m->started += !err;
-	}
-	if (err < 0) {
-		process_limits_explain(err, why, sizeof why);
-		log_error("cannot start the threads: %s", why);
-		engine_stop(m);
-	}
-	return err;
-}
-
-void engine_start_more(struct engine *m)
-{
-	int err = workers_double(m->workers);
-
-	if (!err)
-		return;
-	features_miss(&m->features, FEATURE_SECOND_THREADS, err);
-	features_log_one(&m->features, FEATURE_SECOND_THREADS);
-	if (m->executors) /* it is their thread that writes the file */
-		executors_tell(m->executors);
-	else
-		write_topology(m, NULL);
-}
-
-void engine_stop(struct engine *m)
-{
-	while (m->started)
-		reactor_stop(&m->reactors[--m->started]);
-	executors_stop(m->executors);
-	m->executors = NULL;
-	workers_stop(m->workers);
-	m->workers = NULL;
-	memory_thread_stop(m->memory_thread);
-	m->memory_thread = NULL;
-	bells_stop(m->bells);
-	m->bells = NULL;
 }
 
 void engine_free(struct engine *m, int directory)

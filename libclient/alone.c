@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* alone.c - decide whether a mark in a ring is another thread's */
 #include "alone.h"
+#include "refusal.h"
 
 #include <errno.h>
 #include <signal.h>

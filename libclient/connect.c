@@ -15,7 +15,9 @@
 #include <quoit/uid.h>
 
 #include "clock.h"
+#include "control.h"
 #include "library.h"
+#include "refusal.h"
 
 static int find_path(const char *path, struct sockaddr_un *ret)
 {

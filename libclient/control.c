@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "control.h"
 #include "library.h"
+#include "refusal.h"
 
 #define MAX_FDS QUOIT_MAX_RINGS /* as RING_OPEN and its reply carry */
 

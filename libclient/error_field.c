@@ -9,6 +9,7 @@
 #include <quoit/file_system.h>
 
 #include "library.h"
+#include "refusal.h"
 
 static const char *const field_name[QUOIT_FIELD_NR] = {
 	[QUOIT_FIELD_OPCODE] = "opcode",     [QUOIT_FIELD_FLAGS] = "flags",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - note submits, reaps and waits while a recorder records the session (quoit/trace.h) */
 #include "clock.h"
+#include "event.h"
 #include "library.h"
 
 void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind, uint32_t index,

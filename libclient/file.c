@@ -2,7 +2,10 @@
 /* file.c - open files that jobs may read and write */
 #include <errno.h>
 
+#include "control.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
 
 int quoit_add_file(struct quoit_session *s, int fd)
 {

@@ -5,7 +5,12 @@
 
 #include "alone.h"
 #include "clock.h"
+#include "control.h"
 #include "library.h"
+#include "mine.h"
+#include "queue.h"
+#include "refusal.h"
+#include "sleep.h"
 
 /*
  * A quoit_job: generation << 32 | ring << 24 | slot.  It is also the job's user_data.  Since no

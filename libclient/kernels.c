@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
 
 static int fill(int fd, const char *from, size_t size)
 {

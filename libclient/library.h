@@ -12,6 +12,8 @@
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *
+ * A file's functions are declared in the header of its name: those of connect.c and patience.c in
+ * control.h, those of strerror.c and error_field.c in refusal.h, those of ring.c and tensor.c here.
  * Functions between files are named libquoit_*, so that a static libquoit collides with no other
  * name; they return 0 or a count, or -errno.
  */
@@ -23,28 +25,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Everything else is hidden (the Makefile's -fvisibility). */
-#pragma GCC visibility push(default)
-#include <quoit.h>
-#pragma GCC visibility pop
-#include <quoit/ctl.h>
 #include <quoit/ring.h>
 #include <quoit/trace.h>
 
 #include "arena.h"
 #include "handle.h"
+#include "job.h"
+#include "public.h"
+#include "shared.h"
 #include "site.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-/* ---- memory that both sides see ---- */
-
-struct shared {
-	int fd;        /* -1: closed */
-	uint8_t *base; /* NULL: not mapped */
-	uint64_t bytes;
-};
 
 /* ---- sessions ---- */
 
@@ -96,44 +88,6 @@ struct quoit_session {
 };
 
 /* ---- rings ---- */
-
-enum job_state {
-	JOB_FREE,
-	JOB_OPEN,     /* in flight; the program may ask for it */
-	JOB_DETACHED, /* in flight; the program has given up its name */
-	JOB_ENDED,
-};
-
-/* A slot of the job table: one cache line. */
-struct job_slot {
-	struct quoit_error error;
-	uint32_t generation; /* never 0, so that no quoit_job is 0 */
-	uint32_t sq_index;
-	int32_t res;
-	uint32_t next; /* next slot in the free list */
-	uint8_t state; /* enum job_state */
-	bool failed;   /* error holds the record */
-	uint8_t piece; /* staging[piece - 1] is freed when the job ends; 0: none */
-	bool own;      /* a wait's, a window's or a copy's: not the program's */
-};
-
-#define NO_SLOT UINT32_MAX
-
-/* Slots beyond the user's: waits, windows and copies use these. */
-#define STAGING_PIECES 4u
-#define RESERVED_SLOTS (QUOIT_MAX_WINDOW + 2 * STAGING_PIECES)
-
-struct job_table {
-	struct job_slot *slot;
-	struct quoit_stamps *stamps; /* by slot; NULL without QUOIT_RING_STAMPS */
-	uint32_t count;
-	uint32_t free; /* first free slot */
-	uint32_t free_count;
-	/* free slots that are kept for the library: RESERVED_SLOTS less those that it uses */
-	uint32_t reserved;
-	uint64_t failures; /* of pushed and detached jobs */
-	struct quoit_error last_failure;
-};
 
 struct quoit_ring {
 	/* used by every push */
@@ -203,130 +157,6 @@ struct quoit_ring {
 	struct shared shared; /* the client's pages, then the daemon's */
 };
 
-/* Is this the process that opened the session? */
-static inline bool libquoit_is_mine(const uint32_t *mine)
-{
-	return __atomic_load_n(mine, __ATOMIC_RELAXED) != 0;
-}
-
-/* ---- patience.c ---- */
-
-/*
- * Between begin and end, sends and receives on the socket fail with EAGAIN now and then, so that
- * the caller can decide whether to go on.  -errno.
- */
-int libquoit_patience_begin(int socket);
-void libquoit_patience_end(int socket);
-
-/* False: quoitd is stopped, or has used up its time since began_ns (clock_ns()); sets the text. */
-bool libquoit_patience_left(int socket, uint64_t began_ns);
-
-/* ---- mine.c ---- */
-
-/* Make the word that libquoit_is_mine reads; -errno. */
-int libquoit_mine_new(uint32_t **ret);
-void libquoit_mine_free(uint32_t *mine); /* may be NULL */
-
-/* ---- connect.c, control.c ---- */
-
-/*
- * Pass a new descriptor, or -1 with errno.  Returns a descriptor above 2 in its place, or -errno.
- * If the program's standard descriptors are closed, ours would take their numbers, and the program
- * would print into them.
- */
-int libquoit_above_standard(int fd);
-
-/*
- * Connect to quoitd at `path` (NULL: at the usual places), and check the server's user.  *ret_fd is
- * the caller's.
- */
-int libquoit_connect(const char *path, int *ret_fd);
-
-/*
- * Send one request and receive its reply, in place.  `count` descriptors go along, at most
- * QUOIT_MAX_RINGS.  A success must bring exactly `want` descriptors, which are the caller's in
- * ret_fds.  quoit_open_text gets the text of a refusal.
- */
-int libquoit_control_call(struct quoit_session *s, struct quoit_ctl *message, const int *fds,
-			  unsigned count, int *ret_fds, unsigned want);
-
-/* The same for a reply without descriptors; fd: the one to send, or -1. */
-static inline int libquoit_control_ask(struct quoit_session *s, struct quoit_ctl *message, int fd)
-{
-	return libquoit_control_call(s, message, &fd, fd >= 0, NULL, 0);
-}
-
-/* ---- shared.c: a failure leaves a text for quoit_open_text ---- */
-
-/*
- * Make a memfd of `bytes`, sealed against shrinking and growing, and map it.  It is not inherited
- * by fork() and not dumped.  It has no pages yet, so that quoitd can first choose their node.
- */
-int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
-
-/*
- * Allocate the pages of the first `bytes`, and add the seals that quoitd asked for.  If these are
- * all pages, close the memfd; otherwise libquoit_shared_more allocates others later.
- */
-int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals);
-int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
-
-/* Unmap, and close the open descriptors. */
-void libquoit_shared_drop(struct shared *m);
-
-/* ---- region.c: the arena ---- */
-
-/* The arena's size now. */
-uint64_t libquoit_arena_bytes(const struct quoit_session *s);
-
-/*
- * Grow the arena by at least `more` bytes, if possible.  seen: the size at which the caller found
- * it too small; growth by another thread since then is enough.  False: it has not grown.  After a
- * refusal the library does not ask for as much again for a tenth of a second.
- */
-bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more);
-
-/* ---- strerror.c ---- */
-
-/* Set what quoit_open_text returns in this thread. */
-__attribute__((format(printf, 1, 2))) void libquoit_text_set(const char *format, ...);
-
-/* The same, and return the error. */
-__attribute__((cold, format(printf, 2, 3))) int libquoit_text_refuse(int error, const char *format,
-								     ...);
-
-/* ---- refusal.c: each returns the error ---- */
-
-/* For quoit_open_text.  Refuse: this is a child; there is no memory; quoitd's reply is invalid. */
-__attribute__((cold)) int libquoit_text_refuse_child(void);
-__attribute__((cold)) int libquoit_text_refuse_memory(void);
-__attribute__((cold)) int libquoit_text_refuse_reply(void);
-
-/* For quoit_error_text. */
-
-__attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct quoit_ring *q,
-									  int error,
-									  const char *format, ...);
-
-/* Refuse: this is a child of the process that opened the session. */
-__attribute__((cold)) int libquoit_refuse_child(struct quoit_ring *q);
-
-/* Note that a wait's time is over: -ETIME.  Without formatting, since a program may poll. */
-int libquoit_refuse_late(struct quoit_ring *q);
-
-/* Refuse: the ring has ended, by q->broken. */
-__attribute__((cold)) int libquoit_refuse_broken(struct quoit_ring *q);
-
-/* Refuse: there is no such job; the ring is a raw one; the handle is not a tensor's. */
-__attribute__((cold)) int libquoit_refuse_job(struct quoit_ring *q);
-__attribute__((cold)) int libquoit_refuse_raw(struct quoit_ring *q);
-__attribute__((cold)) int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t);
-
-/* ---- error_field.c ---- */
-
-/* Describe an error record's field and values, as ": tensor 1 is missing"; or write "". */
-void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size);
-
 /* ---- ring.c ---- */
 
 /* Wait until all jobs of the ring have ended, and drop their CQEs.  The ring's last use. */
@@ -334,105 +164,6 @@ int libquoit_ring_settle(struct quoit_ring *q);
 
 /* Free what the ring holds in this process; does not tell quoitd. */
 void libquoit_ring_free(struct quoit_ring *q);
-
-/* ---- queue.c ---- */
-
-/*
- * A free slot of the SQ, its index in *ret_index.  A managed ring waits for room;
- * a raw one returns -EAGAIN.
- */
-int libquoit_queue_take(struct quoit_ring *q, uint32_t *ret_index);
-
-/* Claim slots from q->claimed on, for slot_claim. */
-void libquoit_queue_claim(struct quoit_ring *q);
-
-/* Fill a taken slot with a job that posts a CQE, and publish when a batch is full. */
-void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit_sqe *sqe,
-			uint64_t user_data);
-
-/* How many CQEs are ready.  A tail that lies breaks the ring. */
-uint32_t libquoit_queue_ready(struct quoit_ring *q);
-
-/* Give n CQEs back, and note when samples among them were reaped. */
-void libquoit_queue_release(struct quoit_ring *q, uint32_t n);
-
-/* ---- sleep.c ---- */
-
-/*
- * Sleep until a CQE is ready (0), the deadline (clock.h) has come (-ETIME), or the
- * ring is broken and no CQE is left.
- */
-int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline);
-
-/*
- * For callers that poll instead of sleeping: now and then, check that quoitd is still there.  True:
- * it has been checked; look once more for CQEs that it posted before.
- */
-bool libquoit_sleep_look(struct quoit_ring *q);
-
-/* Publish, then sleep until a quarter of the SQ is free (-ETIME: q->until).  Reaps meanwhile. */
-int libquoit_sleep_sq(struct quoit_ring *q);
-
-/* ---- job.c ---- */
-
-int libquoit_job_init(struct quoit_ring *q, uint32_t jobs, bool stamps);
-void libquoit_job_done(struct quoit_ring *q);
-
-/* Take all ready CQEs over into the table. */
-void libquoit_job_reap(struct quoit_ring *q);
-
-/*
- * As quoit_start, but on the reserved slots.  piece: see struct job_slot; a job with a piece is
- * detached from the start.
- */
-int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece, quoit_job *ret);
-
-/* The slot of a job that has a name; NULL: stale, foreign or none. */
-struct job_slot *libquoit_job_find(struct quoit_ring *q, quoit_job job);
-
-/* Free the slot of an ended job. */
-void libquoit_job_end(struct quoit_ring *q, struct job_slot *slot);
-
-/* ---- event.c ---- */
-
-/* Note for a recorder that something was done with the ring's `index` (quoit/trace.h). */
-void libquoit_event_note(struct quoit_ring *q, enum quoit_trace_event_kind kind, uint32_t index,
-			 uint32_t site);
-
-/* Is the ring recorded?  Called after a sleep; a flush calls it itself. */
-static inline void libquoit_event_ask(struct quoit_ring *q)
-{
-	q->recorded = __atomic_load_n(&q->daemon->tracing, __ATOMIC_RELAXED);
-}
-
-/*
- * Note an event if the ring was recorded at the last look.  A fast program uses up its allowance
- * soon; then its events are only counted.
- */
-static inline void libquoit_event(struct quoit_ring *q, enum quoit_trace_event_kind kind,
-				  uint32_t index, uint32_t site)
-{
-	if (LIKELY(!q->recorded))
-		return;
-	if (LIKELY(q->recorded == q->spent))
-		__atomic_store_n(&q->events->dropped, q->events->dropped + 1, __ATOMIC_RELAXED);
-	else
-		libquoit_event_note(q, kind, index, site);
-}
-
-/* ---- wait.c ---- */
-
-/* 0 if the ring allows waits, else -errno.  Forgets the failure of the last wait. */
-int libquoit_wait_begin(struct quoit_ring *q);
-
-/*
- * Wait for one job: its result.  The slot is free afterwards, but still has its contents.  If
- * several jobs of one wait fail, the first failure is kept for quoit_get_wait_error.
- */
-int libquoit_wait_job(struct quoit_ring *q, quoit_job job, uint64_t deadline, const char *here);
-
-/* Publish, sleep until any job has ended, and count the wait under `here`. */
-int libquoit_wait_progress(struct quoit_ring *q, const char *here);
 
 /* ---- tensor.c ---- */
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "library.h"
+#include "mine.h"
 
 /* One page for each, which the kernel clears in children. */
 struct mine {

@@ -10,7 +10,9 @@
 #include <sys/time.h>
 
 #include "clock.h"
+#include "control.h"
 #include "library.h"
+#include "refusal.h"
 
 #define LOOK_S 2 /* how often we check whether quoitd is stopped */
 

@@ -8,7 +8,12 @@
 
 #include "clock.h"
 #include "core.h"
+#include "event.h"
+#include "mine.h"
 #include "probes.h"
+#include "queue.h"
+#include "refusal.h"
+#include "sleep.h"
 #include "slot.h"
 
 /* ---- SQ ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "library.h"
+#include "refusal.h"
 
 #define CHILD                                                                                      \
 	"the session belongs to the process that called fork(): the child must open one of its own"

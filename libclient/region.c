@@ -3,7 +3,11 @@
 #include <inttypes.h>
 
 #include "clock.h"
+#include "control.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
+#include "region.h"
 
 /*
  * For this long after a refusal the library does not ask for as much memory again, which saves

@@ -10,7 +10,12 @@
 #include <quoit/sample.h>
 
 #include "clock.h"
+#include "control.h"
+#include "event.h"
 #include "library.h"
+#include "mine.h"
+#include "queue.h"
+#include "refusal.h"
 
 #define DEFAULT_ENTRIES 256u
 

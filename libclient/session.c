@@ -7,8 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "core.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
+#include "region.h"
 
 /*
  * How long a wait spins before it sleeps: about the cost of a sleep and a wake-up for the other

@@ -11,7 +11,11 @@
 #include "alone.h"
 #include "clock.h"
 #include "core.h"
+#include "event.h"
 #include "library.h"
+#include "queue.h"
+#include "refusal.h"
+#include "sleep.h"
 
 #define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
 #define SPIN_MOST_NS 20000u    /* a small job on a device takes less */

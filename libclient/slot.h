@@ -14,6 +14,9 @@
 
 #include "alone.h"
 #include "library.h"
+#include "mine.h"
+#include "queue.h"
+#include "refusal.h"
 
 #define SLOT_INLINE static inline __attribute__((always_inline))
 

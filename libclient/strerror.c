@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <quoit/ctl.h>
+
 #include "library.h"
+#include "refusal.h"
 
 static _Thread_local char open_text[QUOIT_TEXT_BYTES + 144];
 

@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mine.h"
+#include "refusal.h"
+#include "region.h"
 #include "slot.h"
 
 const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t)

@@ -12,6 +12,9 @@
 
 #include "clock.h"
 #include "library.h"
+#include "refusal.h"
+#include "region.h"
+#include "wait.h"
 
 #define PIECE_BYTES     ((uint64_t)4 << 20)
 #define GOOD_PIECE      ((uint64_t)512 << 10) /* the arena grows for pieces of this size */

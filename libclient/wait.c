@@ -5,7 +5,12 @@
 
 #include "alone.h"
 #include "clock.h"
+#include "event.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
+#include "sleep.h"
+#include "wait.h"
 
 /* ---- a wait, as counters and recorders see it ---- */
 

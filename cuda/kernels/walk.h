@@ -5,7 +5,7 @@
  * Dims of 1 are dropped, and neighbouring dims through which all operands step evenly become one.
  * So dense memory is one dim with a stride of 1, for which kernels have a fast way.  Walks are
  * passed to kernels by value.  The functions are pure, for the host and for a kernel that makes
- * walks itself (direct.cu).
+ * walks itself (direct_walk.cuh).
  */
 #ifndef QUOIT_CUDA_WALK_H
 #define QUOIT_CUDA_WALK_H

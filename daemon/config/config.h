@@ -123,10 +123,11 @@ const char *config_where(const struct config *c, const char *name, unsigned numb
 			 char ret[CONFIG_WHERE_BYTES]);
 
 /*
- * Write the options in force, for `quoit config`: a line for each option, for each value of a list,
- * and for each value of a section ("user.alice.share").  Tabs separate name, value and origin.
+ * Write the options in force into the file QUOIT_STATS_CONFIG of this directory, for `quoit
+ * config`: a line for each option, for each value of a list, and for each value of a section
+ * ("user.alice.share").  Tabs separate name, value and origin.
  */
-void config_tell(const struct config *c, FILE *out);
+void config_tell(const struct config *c, int directory);
 
 /*
  * Write every option and a section of each kind, with default and help, in the file's syntax.

@@ -2,6 +2,9 @@
 /* config_tell.c - writes the options in force with their origins, and the sample file */
 #include <string.h>
 
+#include <quoit/stats.h>
+
+#include "base/text_file.h"
 #include "config_private.h"
 
 const char *config_place(const struct config *c, struct config_origin o,
@@ -50,8 +53,9 @@ static void tell_section(const struct config *c, const struct rule_section *s, F
 	}
 }
 
-void config_tell(const struct config *c, FILE *out)
+static void tell(FILE *out, const void *from)
 {
+	const struct config *c = from;
 	char where[CONFIG_WHERE_BYTES];
 
 	for (const struct option_row *r = config_rows; r < config_rows + CONFIG_ROWS; r++) {
@@ -70,6 +74,11 @@ void config_tell(const struct config *c, FILE *out)
 	}
 	for (unsigned i = 0; i < c->rules.count; i++)
 		tell_section(c, &c->rules.section[i], out);
+}
+
+void config_tell(const struct config *c, int directory)
+{
+	text_file_write(directory, QUOIT_STATS_CONFIG, tell, c);
 }
 
 /* ---- the sample ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * connection_private.h - declares what the files behind connection.h share: connection.c (answers
- * and the end), connection_request.c (requests), connection_rings.c (rings), connection_memory.c
- * (shared memory) and connection_kernels.c (images and kernels).  Control thread only.
+ * and the end), connection_check.c (which messages are allowed), connection_request.c (requests),
+ * connection_files.c (files), connection_rings.c (rings), connection_memory.c (shared memory) and
+ * connection_kernels.c (images and kernels).  Control thread only.
  */
 #ifndef QUOITD_CONNECTION_PRIVATE_H
 #define QUOITD_CONNECTION_PRIVATE_H
@@ -23,6 +24,29 @@ void connection_reply_result(struct connection *c, uint16_t type, uint32_t seq, 
 
 /* Send a letter to the session's reactor. */
 void connection_send_mail(struct connection *c, uint8_t type, uint32_t a, uint32_t b);
+
+/* ---- connection_check.c ---- */
+
+/*
+ * Check a message's form, that the connection's state allows it, and that it brings as many
+ * descriptors as it must.  False: the client broke the protocol or may not ask, and the connection
+ * is ended.  The descriptors stay the caller's.
+ */
+bool connection_check(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds);
+
+/* ---- connection_request.c ---- */
+
+/* False: it is too late for a request that had to wait. */
+bool connection_may_go_on(const struct connection *c);
+
+/* ---- connection_files.c ---- */
+
+/* FILE_ADD: refuse it, or have the file looked at.  The descriptors are taken over. */
+void connection_add_file(struct connection *c, const struct quoit_ctl *m,
+			 const struct ctl_fds *fds);
+
+/* If a file has been looked at, refuse it, or have the reactor add it. */
+void connection_look_at_files(struct connection *c);
 
 /* ---- connection_rings.c ---- */
 

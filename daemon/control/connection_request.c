@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* connection_request.c - checks clients' requests, and passes each to the code that handles it */
+/* connection_request.c - passes each request of a client to the code that handles it */
 #include "connection_kernels.h"
 #include "connection_memory.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-#include <quoit/file_system.h>
 
 #include "base/log.h"
 #include "counters.h"
@@ -111,191 +107,6 @@ static void on_kill(struct connection *c, const struct quoit_ctl *m)
 	connection_reply_result(c, m->type, m->seq, 0, NULL);
 }
 
-/* ---- files ---- */
-
-/* kind: only used for -EACCES */
-static void refuse_file(struct connection *c, int err, const struct files_kind *kind)
-{
-	char name[QUOIT_FILE_SYSTEM_BYTES], text[QUOIT_TEXT_BYTES];
-
-	switch (err) {
-	case -EMFILE:
-		snprintf(text, sizeof text,
-			 "quoitd has no file descriptor left (its limit: LimitNOFILE= of the unit, "
-			 "ulimit -n)");
-		break;
-	case -EACCES:
-		snprintf(text, sizeof text,
-			 "a write-only file on %s: this quoitd does not write there for other "
-			 "users (option file-systems)",
-			 quoit_file_system_name(kind->withheld_by, name));
-		break;
-	default:
-		snprintf(text, sizeof text,
-			 "expected a regular file, open for reading or writing, without O_APPEND "
-			 "and O_PATH");
-		break;
-	}
-	c->pending = 0;
-	connection_reply_result(c, QUOIT_CTL_FILE_ADD, c->pending_seq, err, text);
-}
-
-/* Only its file system knows what it is.  Asking may take long, so a blocking call does it. */
-static void on_file_add(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
-{
-	c->pending = m->type;
-	c->pending_seq = m->seq;
-	if (fds->count)
-		blocking_check(&c->blocking, fds->fd[0]);
-	else
-		refuse_file(c, -EMFILE, NULL);
-}
-
-/* False: it is too late for a request that had to wait. */
-static bool may_go_on(const struct connection *c)
-{
-	return c->state != CONNECTION_GONE && c->state != CONNECTION_DRAINING;
-}
-
-static void end_file_check(struct connection *c)
-{
-	int fd, err;
-	struct files_kind kind;
-	struct mail m;
-
-	if (!blocking_checked(&c->blocking, &fd, &err, &kind))
-		return;
-	if (err < 0 || !may_go_on(c))
-		blocking_close(&c->blocking, fd);
-	if (!may_go_on(c))
-		return;
-	if (err < 0) {
-		refuse_file(c, err, &kind);
-		return;
-	}
-	c->file_fd = fd;
-	m = (struct mail){.type = MAIL_FILE_ADD,
-			  .session = c->session,
-			  .a = (uint32_t)fd,
-			  .b = kind.modes,
-			  .result = (int32_t)kind.withheld_by};
-	mailbox_send(&c->control->reactors[c->reactor].inbox, &m);
-}
-
-/* ---- what is allowed ---- */
-
-static bool all_zero(const void *from, size_t size)
-{
-	const uint8_t *p = from;
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < size; i++)
-		sum |= p[i];
-	return !sum;
-}
-
-/* How many bytes of the union a request uses. */
-static size_t body_bytes(uint16_t type)
-{
-	struct quoit_ctl m;
-
-	switch (type) {
-	case QUOIT_CTL_HELLO:
-		return sizeof m.hello;
-	case QUOIT_CTL_RING_OPEN:
-		return sizeof m.ring_open;
-	case QUOIT_CTL_ARENA_MORE:
-		return sizeof m.arena_more;
-	case QUOIT_CTL_RING_CLOSE:
-		return sizeof m.job.ring;
-	case QUOIT_CTL_CANCEL:
-		return sizeof m.job;
-	case QUOIT_CTL_FILE_REMOVE:
-		return sizeof m.file.index;
-	case QUOIT_CTL_OP:
-		return sizeof m.op.name;
-	case QUOIT_CTL_DEVICE:
-		return sizeof m.device.number;
-	case QUOIT_CTL_IMAGE_ADD:
-	case QUOIT_CTL_IMAGE_REMOVE:
-	case QUOIT_CTL_KERNEL_ADD:
-		return sizeof m.kernels.of;
-	case QUOIT_CTL_CLOSE:
-		return sizeof m.end;
-	case QUOIT_CTL_KILL:
-		return sizeof m.end.session;
-	case QUOIT_CTL_TRACE:
-		return offsetof(struct quoit_ctl, trace.sessions) -
-		       offsetof(struct quoit_ctl, trace);
-	case QUOIT_CTL_USER:
-		return sizeof m.user.uid;
-	case QUOIT_CTL_SHARE:
-		return sizeof m.user;
-	case QUOIT_CTL_COUNTERS:
-		return offsetof(struct quoit_ctl, counters.reserved) -
-		       offsetof(struct quoit_ctl, counters);
-	default:
-		return 0;
-	}
-}
-
-static bool is_well_formed(const struct quoit_ctl *m)
-{
-	size_t body = body_bytes(m->type);
-
-	return m->magic == QUOIT_CTL_MAGIC && !m->flags && !m->result &&
-	       all_zero(m->bytes + body, sizeof m->bytes - body) &&
-	       all_zero(m->text, sizeof m->text);
-}
-
-static bool is_allowed(const struct connection *c, uint16_t type)
-{
-	switch (type) {
-	case QUOIT_CTL_HELLO:
-	case QUOIT_CTL_KILL:
-	case QUOIT_CTL_TRACE:
-	case QUOIT_CTL_USER:
-	case QUOIT_CTL_SHARE:
-		return c->state == CONNECTION_NEW;
-	case QUOIT_CTL_COUNTERS:
-		return c->state == CONNECTION_NEW || c->state == CONNECTION_RECORDS;
-	case QUOIT_CTL_ARENA:
-	case QUOIT_CTL_RING_OPEN:
-	case QUOIT_CTL_READY:
-	case QUOIT_CTL_ARENA_MORE:
-	case QUOIT_CTL_RING_CLOSE:
-	case QUOIT_CTL_CANCEL:
-	case QUOIT_CTL_FILE_ADD:
-	case QUOIT_CTL_FILE_REMOVE:
-	case QUOIT_CTL_OP:
-	case QUOIT_CTL_DEVICE:
-	case QUOIT_CTL_IMAGE_ADD:
-	case QUOIT_CTL_IMAGE_REMOVE:
-	case QUOIT_CTL_KERNEL_ADD:
-	case QUOIT_CTL_CLOSE:
-		return c->state == CONNECTION_OPEN;
-	default:
-		return false;
-	}
-}
-
-/* The requests that quoitd's own user may make, too: they touch no client's memory. */
-static bool asks_of_users(uint16_t type)
-{
-	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE;
-}
-
-/* For RING_OPEN, the exact number is checked with the rest of the request. */
-static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
-{
-	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
-		       m->type == QUOIT_CTL_KERNEL_ADD || m->type == QUOIT_CTL_ARENA;
-
-	if (m->type == QUOIT_CTL_RING_OPEN)
-		return fds->count <= QUOIT_MAX_RINGS;
-	return fds->count + fds->lost == has_one;
-}
-
 /* ---- handing out requests ---- */
 
 static void ask_reactor(struct connection *c, const struct quoit_ctl *m, uint8_t type, uint32_t a,
@@ -331,7 +142,7 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		ask_reactor(c, m, MAIL_CANCEL, m->job.ring, m->job.sq_index);
 		break;
 	case QUOIT_CTL_FILE_ADD:
-		on_file_add(c, m, fds);
+		connection_add_file(c, m, fds);
 		break;
 	case QUOIT_CTL_FILE_REMOVE:
 		ask_reactor(c, m, MAIL_FILE_REMOVE, m->file.index, 0);
@@ -392,46 +203,25 @@ static void let_go_on(struct connection *c)
 	dispatch(c, &c->held, &fds);
 }
 
-void connection_look_at_blocking(struct connection *c)
+bool connection_may_go_on(const struct connection *c)
 {
-	end_file_check(c);
-	connection_look_at_memory(c);
-	if (c->held_fds.count && may_go_on(c) && !blocking_is_behind(&c->blocking))
-		let_go_on(c);
+	return c->state != CONNECTION_GONE && c->state != CONNECTION_DRAINING;
 }
 
-static void protocol_error(struct connection *c, const char *what)
+void connection_look_at_blocking(struct connection *c)
 {
-	connection_end(c, QUOIT_DAEMON_KILL_PROTO, what);
+	connection_look_at_files(c);
+	connection_look_at_memory(c);
+	if (c->held_fds.count && connection_may_go_on(c) && !blocking_is_behind(&c->blocking))
+		let_go_on(c);
 }
 
 void connection_request(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
-	if (!is_well_formed(m))
-		protocol_error(c, "protocol error: a message has unknown bits set");
-	else if (!is_allowed(c, m->type))
-		protocol_error(c,
-			       "protocol error: a message came in a state that does not allow it");
-	else if (c->only_asks && !asks_of_users(m->type))
-		connection_refuse(c, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-				  "this quoitd serves other users, not the one that it runs as");
-	else if (c->pending)
-		protocol_error(c,
-			       "protocol error: a request came before the reply to the last one");
-	else if (m->type == QUOIT_CTL_COUNTERS && !ctl_is_read(c->fd))
-		/* each reply may bring a descriptor, and all that are unread are quoitd's */
-		protocol_error(c, "protocol error: a request came before the last reply was read");
-	else if (!has_its_fds(m, fds))
-		protocol_error(c, "protocol error: a message has the wrong number of descriptors");
-	else if (m->type == QUOIT_CTL_CLOSE &&
-		 (m->end.session || m->end.reserved || m->end.flags & ~QUOIT_CLOSE_FLAGS))
-		protocol_error(c, "protocol error: CLOSE has unknown flags or fields");
-	else {
-		if (fds->count && blocking_is_behind(&c->blocking))
-			hold(c, m, fds);
-		else
-			dispatch(c, m, fds);
-		return;
-	}
-	connection_drop_fds(c, fds);
+	if (!connection_check(c, m, fds))
+		connection_drop_fds(c, fds);
+	else if (fds->count && blocking_is_behind(&c->blocking))
+		hold(c, m, fds);
+	else
+		dispatch(c, m, fds);
 }

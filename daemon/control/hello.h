@@ -5,9 +5,6 @@
 
 #include "connection.h"
 
-/* The smallest lease: with it a session can still run something. */
-#define HELLO_LEAST_BYTES (UINT64_C(1) << 20)
-
 /*
  * Check a hello, lease the bytes, make the session and give it to a reactor.  0 and *ret; or
  * -errno, with the sentence in answer->text.  The answer has the daemon's ABI version either way.

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/text_file.h"
 #include "control.h"
 #include "shares.h"
 
@@ -67,11 +66,6 @@ static void start(struct control *c)
 		release(l);
 }
 
-static void write_config(FILE *f, const void *from)
-{
-	config_tell(from, f);
-}
-
 void names_take(struct user_rules *r, const struct user_rules *from)
 {
 	char *said = NULL, *rest, *line;
@@ -103,7 +97,7 @@ static void take_over(struct control *c, const struct looking *l)
 	names_take(&config->rules, &l->rules);
 	budget_learn(c->budget);
 	shares_apply(c);
-	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);
+	config_tell(config, c->directory);
 }
 
 void names_may_be_known(struct control *c)

@@ -1,104 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - lends traces to reactors, asks them back, and removes them */
-#include "recorder.h"
+/* recorder.c - serves connections that record: their requests, and their looks for sessions */
+#include "recorder_private.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/dear.h"
 #include "base/log.h"
-#include "charge.h"
 #include "connection_private.h"
-#include "observe/trace.h"
 #include "rests.h"
-
-enum lent_state {
-	LENT,
-	ASKED_BACK, /* its recorder has left, but its reactor still has it */
-	ENDED,      /* its session has gone, its recorder has not */
-	GOING,      /* recorder and reactor have gone: its file is to be removed */
-};
-
-/* A trace, its state, and its recorder. */
-struct lent {
-	struct lent *next;
-	struct connection *recorder; /* ASKED_BACK, GOING: NULL */
-	struct trace *trace;
-	enum lent_state state;
-};
-
-/* ---- making and removing ---- */
-
-static void remove_lent(struct control *c, struct lent **link)
-{
-	struct lent *l = *link;
-	struct connection *owner = control_find_session(c, l->trace->session);
-	uint64_t begun = dear_cpu_now();
-	uid_t uid = l->trace->uid;
-
-	if (owner) /* another recorder may record it now */
-		owner->session->lent = false;
-	*link = l->next;
-	budget_return(c->budget, l->trace->uid, l->trace->bytes);
-	charge_show(c);
-	trace_free(l->trace, c->directory);
-	free(l);
-	rests_record(c, uid, begun); /* removing is as dear as making */
-}
-
-/* Bytes of all traces that a user pays for, and of those of this owner's sessions. */
-static void bytes_of(const struct control *c, uid_t uid, uid_t owner, uint64_t *ret_all,
-		     uint64_t *ret_own)
-{
-	*ret_all = *ret_own = 0;
-	for (const struct lent *l = c->lent; l; l = l->next) {
-		if (l->trace->uid != uid)
-			continue;
-		*ret_all += l->trace->bytes;
-		*ret_own += l->trace->file->uid == owner ? l->trace->bytes : 0;
-	}
-}
-
-/* No single user's sessions may fill what a recorder of everybody may take. */
-static bool has_room(const struct control *c, uid_t uid, uid_t owner, uint64_t bytes)
-{
-	uint64_t all, own;
-
-	bytes_of(c, uid, owner, &all, &own);
-	return all + bytes <= RECORDER_UID_BYTES &&
-	       (uid == owner || own + bytes <= RECORDER_UID_BYTES / 4);
-}
-
-/* Make a trace of the session; the recorder's user pays for it.  -errno. */
-static int make(struct connection *recorder, struct session *s, struct trace **ret)
-{
-	struct control *c = recorder->control;
-	struct lent *l = malloc(sizeof *l);
-	uint64_t bytes = trace_bytes(recorder->records.records), left;
-	int err = l ? 0 : -ENOMEM;
-
-	if (!err && !has_room(c, recorder->uid, s->uid, bytes))
-		err = -EDQUOT;
-	if (!err)
-		err = budget_lease(c->budget, recorder->uid, bytes, &left);
-	if (!err) {
-		err = trace_new(s, c->directory, s->reactor, recorder->records.records, ret);
-		if (err < 0)
-			budget_return(c->budget, recorder->uid, bytes);
-	}
-	if (err < 0) {
-		free(l);
-		return err;
-	}
-	(*ret)->id = ++c->last_lent;
-	(*ret)->uid = recorder->uid;
-	*l = (struct lent){.next = c->lent, .recorder = recorder, .trace = *ret, .state = LENT};
-	c->lent = l;
-	s->lent = true;
-	charge_show(c);
-	return 0;
-}
 
 /* ---- permissions ---- */
 
@@ -120,7 +30,7 @@ static int record(struct connection *recorder, struct connection *owner)
 
 	if (owner->session->lent)
 		return -EBUSY;
-	err = make(recorder, owner->session, &m.trace);
+	err = recorder_make_trace(recorder, owner->session, &m.trace);
 	if (!err)
 		mailbox_send(&owner->session->reactor->inbox, &m);
 	return err;
@@ -135,7 +45,7 @@ void recorder_meet(struct control *c, struct session *s)
 			continue;
 		if (rests_records_ms(c, r->uid)) { /* a look finds the session later */
 			r->records.looks = true;
-		} else if (make(r, s, &s->trace) == 0) {
+		} else if (recorder_make_trace(r, s, &s->trace) == 0) {
 			rests_record(c, r->uid, begun);
 			return;
 		}
@@ -293,21 +203,11 @@ static struct connection *who_looks(struct control *c)
 	return next;
 }
 
-/* Points to NULL if there is none. */
-static struct lent **find_going(struct control *c)
-{
-	struct lent **link = &c->lent;
-
-	while (*link && (*link)->state != GOING)
-		link = &(*link)->next;
-	return link;
-}
-
 int recorder_timeout_ms(struct control *c)
 {
 	int first = -1;
 
-	if (*find_going(c))
+	if (*recorder_find_going(c))
 		return 0;
 	for (const struct connection *r = c->connections; r && first; r = r->next) {
 		int rest;
@@ -342,102 +242,14 @@ static void look(struct control *c, struct connection *r)
 
 void recorder_advance(struct control *c)
 {
-	struct lent **going = find_going(c);
+	struct lent **going = recorder_find_going(c);
 	struct connection *r = who_looks(c);
 
 	c->removes = *going && !(r && c->removes); /* they alternate while there are both */
 	if (c->removes) {
 		have_others_look(c, (*going)->trace);
-		remove_lent(c, going);
+		recorder_remove_trace(c, going);
 	} else if (r) {
 		look(c, r);
 	}
-}
-
-/* ---- what a session's user may read ---- */
-
-void recorder_list(const struct control *c, uid_t uid, struct counters_list *list)
-{
-	for (const struct lent *l = c->lent; l; l = l->next)
-		if (l->trace->file->uid == uid)
-			counters_list_add(list, l->trace->session);
-}
-
-int recorder_trace_fd(const struct control *c, uid_t uid, uint64_t session)
-{
-	for (const struct lent *l = c->lent; l; l = l->next)
-		if (l->trace->session == session && l->trace->file->uid == uid)
-			return l->trace->fd;
-	return -1;
-}
-
-/* ---- the end ---- */
-
-/* The oldest are at the end of the list. */
-static void forget_oldest(struct control *c, const struct connection *recorder, uid_t owner)
-{
-	struct lent **oldest = NULL;
-	uint32_t ended = 0;
-
-	for (struct lent **link = &c->lent; *link; link = &(*link)->next)
-		if ((*link)->recorder == recorder && (*link)->state == ENDED &&
-		    (*link)->trace->file->uid == owner) {
-			oldest = link;
-			ended++;
-		}
-	if (ended > RECORDER_ENDED)
-		remove_lent(c, oldest);
-}
-
-void recorder_session_ended(struct control *c, const struct session *s)
-{
-	for (struct lent *l = c->lent; l; l = l->next) {
-		if (l->trace->session != s->id)
-			continue;
-		if (l->state != LENT) {
-			l->state = GOING;
-			return;
-		}
-		trace_end(l->trace);
-		l->state = ENDED;
-		forget_oldest(c, l->recorder, s->uid);
-		return;
-	}
-}
-
-void recorder_answer(struct control *c, uint32_t id)
-{
-	for (struct lent *l = c->lent; l; l = l->next)
-		if (l->trace->id == id && l->state == ASKED_BACK)
-			l->state = GOING;
-}
-
-static void ask_back(struct control *c, struct lent *l)
-{
-	struct mail m = {.type = MAIL_TRACE_END, .a = l->trace->id};
-
-	for (struct connection *i = c->connections; i; i = i->next)
-		if (i->session && i->session->id == l->trace->session)
-			m.session = i->session;
-	l->state = ASKED_BACK;
-	mailbox_send(&m.session->reactor->inbox, &m);
-}
-
-void recorder_leave(struct connection *c)
-{
-	for (struct lent *l = c->control->lent; l; l = l->next) {
-		if (l->recorder != c)
-			continue;
-		l->recorder = NULL;
-		if (l->state == ENDED) /* no reactor has it */
-			l->state = GOING;
-		else
-			ask_back(c->control, l);
-	}
-}
-
-void recorder_done(struct control *c)
-{
-	while (c->lent)
-		remove_lent(c, &c->lent);
 }

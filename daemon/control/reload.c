@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/text_file.h"
 #include "config_check.h"
 #include "control.h"
 #include "machine/memory_limit.h"
@@ -150,11 +149,6 @@ void reload_request(struct control *c)
 
 /* ---- taking over ---- */
 
-static void write_config(FILE *f, const void *from)
-{
-	config_tell(from, f);
-}
-
 static void take_over(struct control *c, struct config *from)
 {
 	struct config *config = c->reload.config;
@@ -168,7 +162,7 @@ static void take_over(struct control *c, struct config *from)
 	session_folder_let_read(c->directory, config->stats_group.gid);
 	budget_reload(c->budget);
 	shares_apply(c);
-	text_file_write(c->directory, QUOIT_STATS_CONFIG, write_config, config);
+	config_tell(config, c->directory);
 	reload_ended(c, true, waiting);
 }
 

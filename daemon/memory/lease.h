@@ -3,8 +3,8 @@
  * lease.h - leases that grow: a session that asks for no lease is promised little, and gets more.
  *
  * A session that asks for a lease at HELLO is promised all of it, and its lease never changes.  A
- * session that asks for none (hello.c) is promised a part.  The theorem of memory.h holds for that
- * part, whatever other sessions do.  Beyond it:
+ * session that asks for none (hello_limits.c) is promised a part.  The theorem of memory.h holds
+ * for that part, whatever other sessions do.  Beyond it:
  *
  * - A job at the head of the queue that does not fit asks for more.  Up to `soft` it asks at once,
  *   so that a queue need not wait for its own jobs.  Beyond `soft` it asks only once everything

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher.c - the loop: take requests, answer flights that are done, sleep */
-#include "launcher_private.h"
+#include "launcher.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,14 @@
 #include <quoit/pause.h>
 
 #include "base/tsc.h"
+#include "launcher_clear.h"
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_kernels.h"
+#include "launcher_peers.h"
+#include "launcher_private.h"
+#include "launcher_reach.h"
+#include "launcher_turns.h"
 
 /* Looks without news before a sleep, about 20 us, the cost of a sleep and a wake-up. */
 #define SPIN_LOOKS 500u
@@ -32,24 +40,6 @@
 #define CLOCK_FIRST_TRIES 8
 
 /* ---- queues of flights ---- */
-
-void queue_append(struct launcher *l, struct queue *q, uint32_t index)
-{
-	l->flight[index].next = NOBODY;
-	if (q->head == NOBODY)
-		q->head = index;
-	else
-		l->flight[q->tail].next = index;
-	q->tail = index;
-}
-
-uint32_t queue_pop(struct launcher *l, struct queue *q)
-{
-	uint32_t index = q->head;
-
-	q->head = l->flight[index].next;
-	return index;
-}
 
 /* ---- answers ---- */
 

@@ -5,9 +5,10 @@
  * A flight's time is known when it is over, and many flights enter a stream before that.  Each is
  * first counted with what its user's flights took of late, and later with the difference.
  */
-#include "launcher_private.h"
+#include "launcher_claims.h"
 
 #include "base/tsc.h"
+#include "launcher_private.h"
 
 /* The last flight's time makes up 1/USUAL_PART of the usual time. */
 #define USUAL_PART 8

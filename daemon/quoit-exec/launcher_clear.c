@@ -12,9 +12,12 @@
  * only its own session's data.  Only quoitd knows which of that is old, because some jobs there do
  * not pass through the launcher.
  */
-#include "launcher_private.h"
+#include "launcher_clear.h"
 
 #include <errno.h>
+
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 static bool is_there(const struct flight *f, uint32_t i)
 {

@@ -8,12 +8,14 @@
  * taken over, because its kernel may still write.  While no consumer can be started, the requests
  * in the ring go through a stream, in their order.
  */
-#include "launcher_private.h"
+#include "launcher_direct.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/tsc.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 #define MASK (QUOIT_DIRECT_ENTRIES - 1)
 

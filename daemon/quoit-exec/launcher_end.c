@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher_end.c - end the process on a sticky error, and say which job caused it, and why */
-#include "launcher_private.h"
+#include "launcher_end.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "launcher_direct.h"
+#include "launcher_private.h"
 
 static uint64_t name_of(const struct launcher *l, const struct flight *f)
 {

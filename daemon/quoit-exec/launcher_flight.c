@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher_flight.c - put a request into a stream */
-#include "launcher_private.h"
+#include "launcher_flight.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/tsc.h"
+#include "launcher_clear.h"
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_kernels.h"
+#include "launcher_peers.h"
+#include "launcher_private.h"
+#include "launcher_reach.h"
+#include "launcher_turns.h"
 
 /* ---- flights that it waits for ---- */
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher_kernels.c - images and kernels that clients have brought: load, find, launch, unload */
-#include "launcher_private.h"
+#include "launcher_kernels.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 /* ---- images ---- */
 

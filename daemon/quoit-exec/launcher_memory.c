@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher_memory.c - device memory of sessions */
-#include "launcher_private.h"
+#include "launcher_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 /* ---- the pool ---- */
 

@@ -6,11 +6,15 @@
  * its memory.  A copy imports the piece that it reads when it is put into its stream, and releases
  * it when it is over; quoitd makes sure that the piece is not freed before.
  */
-#include "launcher_private.h"
+#include "launcher_peers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 /* A device's process as quoitd told of it.  If it has gone, it stays while flights use it. */
 struct peer {

@@ -6,10 +6,14 @@
  * Stretches that it refuses go through a staging buffer from then on.  When a session leaves, one
  * stretch is given back in a pass.
  */
-#include "launcher_private.h"
+#include "launcher_reach.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "launcher_direct.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 enum reach {
 	REACH_UNKNOWN,

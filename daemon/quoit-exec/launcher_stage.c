@@ -7,12 +7,15 @@
  * part is through and its own mark is in the stream.  A copy that has failed or was cancelled stops
  * where it is.
  */
-#include "launcher_private.h"
+#include "launcher_stage.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/tsc.h"
+#include "launcher_clear.h"
+#include "launcher_end.h"
+#include "launcher_private.h"
 
 int stage_open(struct launcher *l)
 {

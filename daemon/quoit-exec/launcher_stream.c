@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher_stream.c - streams: choose one, keep the order, see how far each is */
-#include "launcher_private.h"
+#include "launcher_stream.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/tsc.h"
+#include "launcher_end.h"
+#include "launcher_peers.h"
+#include "launcher_private.h"
 
 /* ---- open and close ---- */
 

@@ -8,9 +8,11 @@
  * order in which they came, urgent ones first; a flight that cannot go yet does not keep back
  * others.
  */
-#include "launcher_private.h"
+#include "launcher_turns.h"
 
 #include <errno.h>
+
+#include "launcher_private.h"
 
 /* ---- the turns: users' sessions that have flights held ---- */
 

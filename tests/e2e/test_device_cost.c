@@ -105,7 +105,7 @@ Test(device_cost, a_chain_through_new_tensors_is_two_requests_and_an_answer_each
 	room_close(&r);
 }
 
-#define MARKED 8 /* small jobs that reach a stream together share a mark (launcher_private.h) */
+#define MARKED 8 /* small jobs that reach a stream together share a mark (launcher_stream.h) */
 
 /* If streams cannot write words, each mark's event is polled at least once. */
 Test(device_cost, events_that_are_asked_for_are_counted)

@@ -58,7 +58,7 @@ static unsigned median(unsigned *count, unsigned n)
 
 /*
  * Streams for work; and the depth of one stream, in jobs of about a millisecond, since a stream
- * holds 10 ms of work (launcher_private.h).  Without that bound the depth would be 48.
+ * holds 10 ms of work (launcher_stream.h).  Without that bound the depth would be 48.
  */
 #define STREAMS 4u
 #define DEPTH   16u

@@ -11,6 +11,7 @@
 
 #include <quoit.h>
 
+#include "control.h"
 #include "graph.h"
 #include "hog.h"
 #include "library.h"

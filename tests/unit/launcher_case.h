@@ -13,6 +13,7 @@
 
 #include "counting_driver.h"
 #include "quoit-exec/launcher_private.h"
+#include "quoit-exec/launcher_reach.h"
 
 #define QUOITD_CLOCK_STEP 1000u /* ns, of the device's clock */
 

@@ -15,6 +15,7 @@
 
 #include "fake_daemon.h"
 #include "library.h"
+#include "queue.h"
 
 #define SOON 5000 /* milliseconds: longer than anything here takes */
 

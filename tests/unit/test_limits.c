@@ -18,7 +18,7 @@
 #include "backend/file/io_ring.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "control/hello.h"
+#include "control/hello_limits.h"
 #include "job/deps.h"
 #include "job/sched.h"
 #include "job/validate.h"

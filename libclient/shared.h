@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.h - memory that quoitd sees, too */
+#ifndef LIBQUOIT_SHARED_H
+#define LIBQUOIT_SHARED_H
+
+#include <stdint.h>
+
+struct shared {
+	int fd;        /* -1: closed */
+	uint8_t *base; /* NULL: not mapped */
+	uint64_t bytes;
+};
+
+/* A failure of these leaves a text for quoit_open_text. */
+
+/*
+ * Make a memfd of `bytes`, sealed against shrinking and growing, and map it.  It is not inherited
+ * by fork() and not dumped.  It has no pages yet, so that quoitd can first choose their node.
+ */
+int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
+
+/*
+ * Allocate the pages of the first `bytes`, and add the seals that quoitd asked for.  If these are
+ * all pages, close the memfd; otherwise libquoit_shared_more allocates others later.
+ */
+int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals);
+int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
+
+/* Unmap, and close the open descriptors. */
+void libquoit_shared_drop(struct shared *m);
+
+#endif
