@@ -302,6 +302,10 @@ __attribute__((cold)) int libquoit_text_refuse_child(void);
 __attribute__((cold)) int libquoit_text_refuse_memory(void);
 __attribute__((cold)) int libquoit_text_refuse_reply(void);
 
+/* The flags of a call have bits that are not known; names: of those that are.  -EINVAL. */
+__attribute__((cold)) int libquoit_text_refuse_flags(unsigned flags, unsigned known,
+						     const char *names);
+
 /* For quoit_error_text. */
 
 __attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct quoit_ring *q,

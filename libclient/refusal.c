@@ -25,6 +25,12 @@ int libquoit_text_refuse_reply(void)
 	return libquoit_text_refuse(-EPROTO, "quoitd sent an invalid reply");
 }
 
+int libquoit_text_refuse_flags(unsigned flags, unsigned known, const char *names)
+{
+	return libquoit_text_refuse(-EINVAL, "unknown flags %#x: allowed are %#x (%s)",
+				    flags & ~known, known, names);
+}
+
 int libquoit_refuse(struct quoit_ring *q, int error, const char *format, ...)
 {
 	va_list args;

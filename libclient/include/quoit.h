@@ -162,7 +162,8 @@ const char *quoit_open_text(void);
  * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
  * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other
  * call on s or its rings may run.  It always frees everything: also when it returns -ECONNRESET,
- * and in a child, where it frees the child's part and returns 0.
+ * and in a child, where it frees the child's part and returns 0.  The one exception is -EINVAL:
+ * flags has unknown bits (quoit_open_text names them); nothing was done, and s goes on.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL
