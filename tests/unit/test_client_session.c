@@ -269,8 +269,8 @@ Test(session, closing_gives_every_descriptor_back)
 	cr_assert_eq(quoit_open_rings(s, NULL, 2, q), 0);
 	cr_assert_eq(quoit_close_ring(q[0]), 0);
 	cr_assert_eq(quoit_close(s, 0), 0);
-	/* The fake's ends stay open: its client and two rings. */
-	cr_assert_eq(count_fds(), before + 3);
+	/* The fake's ends stay open: its client, the arena and two rings. */
+	cr_assert_eq(count_fds(), before + 4);
 	fake_stop(f);
 }
 
@@ -371,6 +371,23 @@ Test(session, less_than_was_refused_is_asked_for_at_once)
 	cr_assert_null(quoit_alloc(s, 32 * ARENA));
 	fake_refuse_arena(f, false);
 	cr_expect_not_null(quoit_alloc(s, 2 * ARENA));
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+/* The seals keep a client from giving pages back. */
+Test(session, a_growth_that_was_refused_takes_no_pages)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+
+	fake_refuse_arena(f, true);
+	cr_assert_null(quoit_alloc(s, 32 * ARENA));
+	cr_expect_eq(fake_arena_allocated(f), ARENA);
+	fake_refuse_arena(f, false);
+	cr_expect_not_null(quoit_alloc(s, 2 * ARENA));
+	cr_expect_eq(fake_arena_allocated(f), 3 * ARENA);
+	cr_expect_str_eq(quoit_open_text(), "no error");
 	quoit_close(s, 0);
 	fake_stop(f);
 }
