@@ -79,6 +79,20 @@ int libquoit_refuse_raw(struct quoit_ring *q)
 		"reap its CQEs with quoit_peek");
 }
 
+int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
+{
+	const int kernel = (int)sqe->reserved0;
+
+	if (sqe->opcode != QUOIT_OP_LAUNCH)
+		return libquoit_refuse(q, -EINVAL, "reserved0 of the SQE is %#x: it must be 0",
+				       sqe->reserved0);
+	return kernel < 0
+		       ? libquoit_refuse(q, -EINVAL,
+					 "there is no kernel %d: registering it has failed", kernel)
+		       : libquoit_refuse(q, -EINVAL, "there is no kernel %d: allowed are 0 to %u",
+					 kernel, QUOIT_MAX_KERNELS - 1);
+}
+
 int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t)
 {
 	return t == QUOIT_NO_TENSOR
