@@ -217,9 +217,9 @@ $(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(addpr
 	$(call link,-ljansson)
 $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)
-$(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
+$(B)/quoit-shares: $(B)/tests/bench/shares/shares.o $(B)/tests/bench/support/figures.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o flood.o) $(B)/libquoit.a
 	$(call link)
-$(B)/quoit-neighbours: $(B)/tests/bench/neighbours/neighbours.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o) \
+$(B)/quoit-neighbours: $(B)/tests/bench/neighbours/neighbours.o $(B)/tests/bench/support/figures.o $(addprefix $(B)/tests/e2e/,configuration.o daemon.o) \
 		$(B)/tests/torture/support/raw_client.o $(B)/libquoit.a
 	$(call link)
 $(B)/quoit-beside: $(B)/tests/bench/beside/beside.o $(B)/libquoit.a

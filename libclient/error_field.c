@@ -79,13 +79,19 @@ static bool is_device_fault(const struct quoit_error *e)
 
 static bool is_of_kernel(const struct quoit_error *e)
 {
-	return e->opcode == QUOIT_OP_LAUNCH && e->field == QUOIT_FIELD_ARG &&
+	if (e->opcode != QUOIT_OP_LAUNCH)
+		return false;
+	if (e->field == QUOIT_FIELD_RESERVED) /* of a raw ring's quoit_launch without a kernel */
+		return e->code == -EINVAL;
+	return e->field == QUOIT_FIELD_ARG &&
 	       (e->code == -ENOENT || e->code == -ENOEXEC || e->code == -EINVAL);
 }
 
 static void describe_kernel(const struct quoit_error *e, char *to, size_t size)
 {
-	if (e->code == -EINVAL)
+	if (e->field == QUOIT_FIELD_RESERVED)
+		snprintf(to, size, ": there is no kernel %" PRId32, (int32_t)e->value[0]);
+	else if (e->code == -EINVAL)
 		snprintf(to, size, ": there is no kernel %" PRIu64, e->value[0]);
 	else
 		snprintf(to, size, ": kernel %" PRIu64 " is not available on its device",

@@ -224,6 +224,8 @@ int quoit_start_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe, quoit_job
 {
 	if (q->raw)
 		return libquoit_refuse_raw(q);
+	if (UNLIKELY(sqe->reserved0))
+		return libquoit_refuse_reserved(q, sqe);
 	return start(q, sqe, false, 0, ret);
 }
 

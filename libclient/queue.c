@@ -97,8 +97,11 @@ void libquoit_queue_put(struct quoit_ring *q, uint32_t index, const struct quoit
 int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 {
 	uint32_t index;
-	int err = slot_take(q, &index);
+	int err;
 
+	if (UNLIKELY(sqe->reserved0))
+		return libquoit_refuse_reserved(q, sqe);
+	err = slot_take(q, &index);
 	if (UNLIKELY(err))
 		return err;
 	put(q, index, sqe, slot_header(sqe->opcode, sqe->flags, sqe->arg),

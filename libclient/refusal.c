@@ -26,6 +26,12 @@ int libquoit_text_refuse_reply(void)
 	return libquoit_text_refuse(-EPROTO, "quoitd sent an invalid reply");
 }
 
+int libquoit_text_refuse_flags(unsigned flags, unsigned known, const char *names)
+{
+	return libquoit_text_refuse(-EINVAL, "unknown flags %#x: allowed are %#x (%s)",
+				    flags & ~known, known, names);
+}
+
 int libquoit_refuse(struct quoit_ring *q, int error, const char *format, ...)
 {
 	va_list args;
@@ -72,6 +78,20 @@ int libquoit_refuse_raw(struct quoit_ring *q)
 		q, -EINVAL,
 		"the ring was opened with QUOIT_RING_RAW, so its jobs have no names to wait for: "
 		"reap its CQEs with quoit_peek");
+}
+
+int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
+{
+	const int kernel = (int)sqe->reserved0;
+
+	if (sqe->opcode != QUOIT_OP_LAUNCH)
+		return libquoit_refuse(q, -EINVAL, "reserved0 of the SQE is %#x: it must be 0",
+				       sqe->reserved0);
+	return kernel < 0
+		       ? libquoit_refuse(q, -EINVAL,
+					 "there is no kernel %d: registering it has failed", kernel)
+		       : libquoit_refuse(q, -EINVAL, "there is no kernel %d: allowed are 0 to %u",
+					 kernel, QUOIT_MAX_KERNELS - 1);
 }
 
 int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t)

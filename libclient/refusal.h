@@ -23,6 +23,10 @@ __attribute__((cold)) int libquoit_text_refuse_child(void);
 __attribute__((cold)) int libquoit_text_refuse_memory(void);
 __attribute__((cold)) int libquoit_text_refuse_reply(void);
 
+/* The flags of a call have bits that are not known; names: of those that are.  -EINVAL. */
+__attribute__((cold)) int libquoit_text_refuse_flags(unsigned flags, unsigned known,
+						     const char *names);
+
 /* For quoit_error_text. */
 
 __attribute__((cold, noinline, format(printf, 3, 4))) int libquoit_refuse(struct quoit_ring *q,
@@ -41,6 +45,9 @@ __attribute__((cold)) int libquoit_refuse_broken(struct quoit_ring *q);
 /* Refuse: there is no such job; the ring is a raw one; the handle is not a tensor's. */
 __attribute__((cold)) int libquoit_refuse_job(struct quoit_ring *q);
 __attribute__((cold)) int libquoit_refuse_raw(struct quoit_ring *q);
+/* sqe->reserved0 is not 0: the number given to quoit_launch names no kernel, or it is a mistake. */
+__attribute__((cold)) int libquoit_refuse_reserved(struct quoit_ring *q,
+						   const struct quoit_sqe *sqe);
 __attribute__((cold)) int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t);
 
 /* ---- error_field.c ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c - quoit_alloc and quoit_dealloc: the arena that both sides see, and its growth */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "clock.h"
@@ -11,7 +12,7 @@
 
 /*
  * For this long after a refusal the library does not ask for as much memory again, which saves
- * allocating the pages and a round trip.  Memory that other processes of the user free meanwhile is
+ * a round trip.  Memory that other processes of the user free meanwhile is
  * noticed only afterwards; pieces that are given back to the arena are found at once.
  */
 #define ARENA_REFUSED_NS UINT64_C(100000000)
@@ -28,12 +29,37 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
 }
 
-static bool become(struct quoit_session *s, uint64_t bytes)
+static int ask(struct quoit_session *s, uint64_t bytes)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA_MORE, .arena_more.bytes = bytes};
 
-	if (libquoit_shared_more(&s->shared, s->arena_bytes, bytes) ||
-	    libquoit_control_ask(s, &m, -1))
+	return libquoit_control_ask(s, &m, -1);
+}
+
+/*
+ * Ask before there are pages, since the seals keep us from giving pages back.  quoitd looks at the
+ * user's limit first: it misses the pages (-EFAULT) only if it would charge for them.  If another
+ * session takes what is left just then, the second answer is a refusal that costs pages.
+ */
+static int claim(struct quoit_session *s, uint64_t bytes)
+{
+	int err = ask(s, bytes);
+
+	if (err != -EFAULT)
+		return err;
+	err = libquoit_shared_more(&s->shared, s->arena_bytes, bytes);
+	if (!err)
+		err = ask(s, bytes);
+	if (err)
+		libquoit_shared_less(&s->shared, s->arena_bytes, bytes);
+	else
+		libquoit_text_set("no error");
+	return err;
+}
+
+static bool become(struct quoit_session *s, uint64_t bytes)
+{
+	if (claim(s, bytes))
 		return false;
 	__atomic_store_n(&s->arena_bytes, bytes, __ATOMIC_RELAXED);
 	libquoit_arena_extend(&s->arena, bytes);
@@ -64,7 +90,7 @@ static bool grow(struct quoit_session *s, uint64_t least)
 	if (bytes > least && !is_refused(s, bytes)) {
 		if (become(s, bytes))
 			return true;
-		note_refusal(s, bytes); /* what was refused has taken pages of ours all the same */
+		note_refusal(s, bytes);
 	}
 	if (become(s, least))
 		return true;

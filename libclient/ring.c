@@ -139,7 +139,8 @@ static int check_params(const struct quoit_session *s, const struct quoit_ring_p
 			"the CQ cannot have %u entries: allowed is a power of two from %u to %u",
 			cq, entries, 2 * QUOIT_MAX_ENTRIES);
 	else if (p->flags & ~known)
-		libquoit_text_set("unknown flags %#x", p->flags & ~known);
+		(void)libquoit_text_refuse_flags(p->flags, known,
+						 "QUOIT_RING_RAW, QUOIT_RING_STAMPS");
 	else if (p->jobs > 2 * QUOIT_MAX_ENTRIES)
 		libquoit_text_set("the ring cannot name %u jobs: at most %u are allowed", p->jobs,
 				  2 * QUOIT_MAX_ENTRIES);

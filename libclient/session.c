@@ -190,10 +190,9 @@ int quoit_open(const struct quoit_open_params *params, struct quoit_session **re
 	if (!params)
 		params = &defaults;
 	if (params->flags & ~QUOIT_OPEN_FLAGS) {
-		libquoit_text_set("unknown flags %#x: allowed are %#x (QUOIT_OPEN_FLAGS)",
-				  params->flags & ~QUOIT_OPEN_FLAGS, QUOIT_OPEN_FLAGS);
 		free(s);
-		return -EINVAL;
+		return libquoit_text_refuse_flags(params->flags, QUOIT_OPEN_FLAGS,
+						  "QUOIT_OPEN_FLAGS");
 	}
 	pthread_mutex_init(&s->control, NULL);
 	pthread_mutex_init(&s->opening, NULL);
@@ -223,9 +222,11 @@ int quoit_open(const struct quoit_open_params *params, struct quoit_session **re
 
 int quoit_close(struct quoit_session *s, unsigned flags)
 {
-	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE, .end.flags = flags & QUOIT_CLOSE_FLAGS};
+	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE, .end.flags = flags};
 	int err = 0;
 
+	if (flags & ~QUOIT_CLOSE_FLAGS)
+		return libquoit_text_refuse_flags(flags, QUOIT_CLOSE_FLAGS, "QUOIT_CLOSE_CANCEL");
 	if (!s)
 		return 0;
 	if (libquoit_is_mine(s->mine)) {

@@ -107,6 +107,11 @@ int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto)
 	return err;
 }
 
+void libquoit_shared_less(const struct shared *m, uint64_t from, uint64_t upto)
+{
+	(void)madvise((uint8_t *)m->base + from, upto - from, MADV_REMOVE);
+}
+
 int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals)
 {
 	int err = libquoit_shared_more(m, 0, bytes);

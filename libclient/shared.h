@@ -26,6 +26,9 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes);
 int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals);
 int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
 
+/* Give these pages back to the system if the seals allow it; quoitd must not use them. */
+void libquoit_shared_less(const struct shared *m, uint64_t from, uint64_t upto);
+
 /* Unmap, and close the open descriptors. */
 void libquoit_shared_drop(struct shared *m);
 

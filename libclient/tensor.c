@@ -120,8 +120,9 @@ static quoit_tensor refuse_create(struct quoit_ring *q, unsigned flags, unsigned
 
 	if (flags & 0xff & ~known)
 		libquoit_refuse(q, -EINVAL,
-				"unknown flags %#x: allowed are %#x and QUOIT_CREATE_ON", flags,
-				known);
+				"unknown flags %#x: allowed are %#x (QUOIT_CREATE_PINNED) and "
+				"QUOIT_CREATE_ON",
+				flags & 0xff & ~known, known);
 	else if (device > q->session->info.devices)
 		libquoit_refuse(q, -ENODEV, "there is no device %u: the session has %u devices",
 				device, q->session->info.devices);

@@ -12,6 +12,7 @@
 #include "read/control.h"
 #include "read/daemon_state.h"
 #include "read/format.h"
+#include "read/list.h"
 #include "read/runtime.h"
 #include "read/share.h"
 #include "read/users.h"
@@ -109,13 +110,11 @@ static int next_user(const struct place *p, uint32_t least, struct quoit_ctl *m,
 static bool append(struct users_list *l, const struct quoit_user_reply *user, const char *where)
 {
 	if (l->count == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-		void *list = realloc(l->list, room * sizeof *l->list);
+		void *list = list_grow(l->list, &l->room, sizeof *l->list);
 
 		if (!list)
 			return false;
 		l->list = list;
-		l->room = room;
 	}
 	l->list[l->count] = (struct listed){.user = *user};
 	snprintf(l->list[l->count++].where, CONTROL_TEXT_BYTES, "%s", where);

@@ -183,11 +183,6 @@ static struct rule_section *find_unknown(const struct user_rules *r,
 	return find(r, &unknown);
 }
 
-bool user_rules_lacks(const struct user_rules *r, const struct rule_section *like)
-{
-	return find_unknown(r, like) != NULL;
-}
-
 static bool is_later(struct config_origin a, struct config_origin b)
 {
 	return a.file != b.file ? a.file > b.file : a.line > b.line;

@@ -64,9 +64,6 @@ bool user_rules_lack_names(const struct user_rules *r);
 /* Look up the unknown names, which may take long.  True: some are known now. */
 bool user_rules_look_again(struct user_rules *r);
 
-/* Does it have this section, with its name still unknown? */
-bool user_rules_lacks(const struct user_rules *r, const struct rule_section *like);
-
 /*
  * Take over the names that `from` has learnt; its sections may be the same or others.  Sections
  * that turn out to be of one user or group are treated as at the start.  From two files, they

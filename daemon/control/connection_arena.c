@@ -4,15 +4,35 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "charge.h"
 
 /* ---- a blocking call ---- */
 
+/*
+ * A client asks before it allocates the pages.  Say so without touching them: where no SIGBUS guard
+ * is on the mapping, that would make the pages, and charge them to quoitd.
+ */
+static bool lacks_pages(const struct handover *h)
+{
+	struct stat st;
+
+	return fstat(h->memory[0].fd, &st) == 0 && (uint64_t)st.st_blocks * 512 < h->upto;
+}
+
 static void lock_and_check(void *of)
 {
 	struct handover *h = of;
 
+	if (lacks_pages(h)) {
+		snprintf(h->text, sizeof h->text,
+			 "a page of its bytes %llu to %llu is not allocated: allocate all "
+			 "(fallocate)",
+			 (unsigned long long)h->from, (unsigned long long)h->upto - 1);
+		h->result = -EFAULT;
+		return;
+	}
 	if (!h->wish.locked) {
 		connection_check_memory(h);
 		return;

@@ -66,20 +66,35 @@ static void start(struct control *c)
 		release(l);
 }
 
+/* Of the sections that were unknown; the log says of another one why it does not count. */
+static void tell_of_known(const struct user_rules *r, const bool unknown[RULES_SECTIONS])
+{
+	for (unsigned i = 0; i < r->count; i++) {
+		const struct rule_section *s = &r->section[i];
+
+		if (unknown[i] && s->is_known && s->part != RULES_SECOND)
+			log_info("the section of %s '%s' takes effect: its name is known now",
+				 s->is_group ? "group" : "user", s->name);
+	}
+}
+
 void names_take(struct user_rules *r, const struct user_rules *from)
 {
+	bool unknown[RULES_SECTIONS];
 	char *said = NULL, *rest, *line;
 	size_t size = 0;
 	FILE *err = open_memstream(&said, &size);
 
+	for (unsigned i = 0; i < r->count; i++)
+		unknown[i] = !r->section[i].is_known;
 	user_rules_take_names(r, from, err ? err : stderr);
-	if (!err)
-		return;
-	(void)fclose(err);
+	if (err)
+		(void)fclose(err);
 	for (rest = said; (line = strsep(&rest, "\n"));)
 		if (*line)
 			log_warning("%s", line);
 	free(said);
+	tell_of_known(r, unknown);
 }
 
 /* A reload may have replaced the configuration meanwhile; some of these sections may be left. */
@@ -87,13 +102,6 @@ static void take_over(struct control *c, const struct looking *l)
 {
 	struct config *config = c->reload.config;
 
-	for (unsigned i = 0; i < l->rules.count; i++) {
-		const struct rule_section *s = &l->rules.section[i];
-
-		if (s->is_known && user_rules_lacks(&config->rules, s))
-			log_info("the section of %s '%s' takes effect: its name is known now",
-				 s->is_group ? "group" : "user", s->name);
-	}
 	names_take(&config->rules, &l->rules);
 	budget_learn(c->budget);
 	shares_apply(c);

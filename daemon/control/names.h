@@ -20,7 +20,10 @@ struct names {
 	uint64_t next_ns;        /* CLOCK_BOOTTIME: when the next one may start */
 };
 
-/* user_rules_take_names, with its messages in the log. */
+/*
+ * user_rules_take_names, with its messages in the log, which also names each section that takes
+ * effect by it.
+ */
 void names_take(struct user_rules *r, const struct user_rules *from);
 
 /* A user with a name that may be unknown has come: look soon. */

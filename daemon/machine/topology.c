@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <hwloc.h>
+#include <quoit/number_list.h>
 
 #include "topology.h"
 #include "base/log.h"
@@ -317,38 +318,15 @@ void topology_free(struct topology *topology)
 	free(topology);
 }
 
-/* strtoul() would take a sign and blanks before the digits. */
-static bool read_number(const char **text, unsigned long *ret_number)
-{
-	char *end;
-
-	if (**text < '0' || **text > '9')
-		return false;
-	*ret_number = strtoul(*text, &end, 10);
-	*text = end;
-	return *ret_number <= INT_MAX;
-}
-
-/* The parsers of hwloc and libnuma silently take "3-1" or "1,,x". */
 int topology_list_has(const char *list, uint32_t cpu)
 {
+	unsigned long first, last;
 	bool has = false;
 
-	for (;; list++) {
-		unsigned long first, last;
-
-		if (!read_number(&list, &first))
+	do {
+		if (!quoit_number_list_take(&list, &first, &last) || last > INT_MAX)
 			return -EINVAL;
-		last = first;
-		if (*list == '-') {
-			list++;
-			if (!read_number(&list, &last) || last < first)
-				return -EINVAL;
-		}
 		has |= first <= cpu && cpu <= last;
-		if (*list == '\0')
-			return has;
-		if (*list != ',')
-			return -EINVAL;
-	}
+	} while (*list);
+	return has;
 }

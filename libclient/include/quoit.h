@@ -162,7 +162,8 @@ const char *quoit_open_text(void);
  * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
  * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other
  * call on s or its rings may run.  It always frees everything: also when it returns -ECONNRESET,
- * and in a child, where it frees the child's part and returns 0.
+ * and in a child, where it frees the child's part and returns 0.  The one exception is -EINVAL:
+ * flags has unknown bits (quoit_open_text names them); nothing was done, and s goes on.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL
@@ -314,6 +315,8 @@ int quoit_arm(struct quoit_ring *q);
  * where its output is read, and in quoit_count_failures().
  *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
+ *
+ * -EINVAL: sqe.reserved0 is not 0, as that of a quoit_launch without a kernel.
  *
  * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not return
  * it for a full SQ: it waits for room.
@@ -946,13 +949,19 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sqloss(quoit_tensor loss, quoi
 /*
  * Launch a kernel of quoit_register_kernel on these tensors, which must be on its device (else
  * -EXDEV); give QUOIT_NO_TENSOR for those that it does not have.  Quoit does not check their dims.
- * quoit_with_scalars gives the kernel its scalars.
+ * quoit_with_scalars gives the kernel its scalars.  A number that names no kernel, such as the error
+ * of a quoit_register_kernel that was not looked at, also goes into sqe.reserved0: then quoit_push
+ * and quoit_start refuse the job (-EINVAL).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tensor t0,
 							 quoit_tensor t1, quoit_tensor t2,
 							 quoit_tensor t3)
 {
-	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
+	struct quoit_sqe sqe =
+		quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
+
+	sqe.reserved0 = kernel == (uint8_t)kernel ? 0 : (uint32_t)kernel;
+	return sqe;
 }
 
 /* Read a dense tensor from a file of quoit_add_file, or write it; the result counts bytes. */

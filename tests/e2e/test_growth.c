@@ -373,6 +373,38 @@ Test(growth, where_tables_cannot_grow_what_is_promised_works_and_more_is_refused
 
 /* ---- the arena ---- */
 
+/* Memory that this process shares with quoitd, and has touched. */
+static uint64_t shared_memory(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long kib = 0;
+	char line[256];
+
+	cr_assert(f);
+	while (fgets(line, sizeof line, f) && sscanf(line, "RssShmem: %llu", &kib) != 1)
+		;
+	fclose(f);
+	return kib << 10;
+}
+
+Test(growth, an_arena_that_may_not_grow_takes_no_pages)
+{
+	struct client c;
+	struct hog hog;
+	uint64_t before;
+
+	begin(&c, "--memory=256M");
+	hog_take(&hog, c.d.socket);
+	before = shared_memory();
+	cr_expect_null(quoit_alloc(c.s, 8 * MIB));
+	cr_expect_leq(shared_memory(), before + MIB);
+	hog_release(&hog);
+	usleep(200000); /* until the library asks for as much again */
+	cr_expect_not_null(quoit_alloc(c.s, 8 * MIB), "%s", quoit_open_text());
+	cr_expect_geq(shared_memory(), before + 7 * MIB, "the figure is not exact");
+	client_close(&c);
+}
+
 Test(growth, the_arena_grows_with_what_is_taken_of_it)
 {
 	struct quoit_info info;

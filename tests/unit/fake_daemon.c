@@ -44,6 +44,14 @@ static void *map_memory(int fd, uint64_t bytes)
 	return map;
 }
 
+static uint64_t allocated(int fd)
+{
+	struct stat st;
+
+	cr_assert_eq(fstat(fd, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
 /* bytes 0: all of it. */
 static void check_ready(int fd, uint64_t bytes)
 {
@@ -131,9 +139,21 @@ static void arena(struct fake_daemon *f, struct quoit_ctl *m, int fd)
 {
 	cr_assert(!f->waiting && !f->arena);
 	f->arena = map_memory(fd, arena_most(f));
+	f->arena_fd = dup(fd);
 	f->memory[f->waiting++] = fd;
 	m->ring_reply.seals = MORE_SEALS;
 	reply(f, m, NULL, 0);
+}
+
+/* As quoitd: the limit first, then the pages. */
+static int arena_more(struct fake_daemon *f, uint64_t bytes)
+{
+	f->arena_asked++;
+	if (f->refuse_arena)
+		return -EDQUOT;
+	if (allocated(f->arena_fd) < bytes)
+		return -EFAULT;
+	return 0;
 }
 
 static void ring_make(struct fake_ring *r, const struct quoit_ring_open *o, int fd, int *ret_socket)
@@ -215,8 +235,7 @@ static void serve_message(struct fake_daemon *f)
 		ready(f);
 		break;
 	case QUOIT_CTL_ARENA_MORE:
-		f->arena_asked++;
-		m.result = f->refuse_arena ? -EDQUOT : 0;
+		m.result = arena_more(f, m.arena_more.bytes);
 		break;
 	case QUOIT_CTL_CANCEL:
 		m.result = fake_cancel(&f->ring[m.job.ring], m.job.sq_index);
@@ -291,6 +310,8 @@ static void hang_up(struct fake_daemon *f)
 	f->rings = f->rings_given = 0;
 	while (f->waiting)
 		close(f->memory[--f->waiting]);
+	if (f->arena)
+		close(f->arena_fd);
 	f->arena = NULL;
 }
 
@@ -400,6 +421,14 @@ uint32_t fake_kicks(struct fake_daemon *f)
 void fake_refuse_arena(struct fake_daemon *f, bool refuse)
 {
 	FAKE_SET(f, f->refuse_arena = refuse);
+}
+
+uint64_t fake_arena_allocated(struct fake_daemon *f)
+{
+	uint64_t n;
+
+	FAKE_SET(f, n = allocated(f->arena_fd));
+	return n;
 }
 
 uint32_t fake_arena_asked(struct fake_daemon *f)

@@ -74,6 +74,9 @@ uint32_t fake_cpu_hint(struct fake_daemon *f);
 void fake_refuse_arena(struct fake_daemon *f, bool refuse);
 uint32_t fake_arena_asked(struct fake_daemon *f);
 
+/* How many bytes of the arena have pages. */
+uint64_t fake_arena_allocated(struct fake_daemon *f);
+
 /* How many rings the client has closed. */
 uint32_t fake_closed(struct fake_daemon *f);
 

@@ -46,6 +46,7 @@ struct fake_daemon {
 	int memory[FAKE_RINGS]; /* descriptors that were handed over and are not ready */
 	uint32_t waiting;
 	uint8_t *arena, *bytes;
+	int arena_fd; /* open while there is an arena */
 	uint64_t bytes_used;
 	struct fake_tensor tensor[FAKE_TENSORS];
 	struct quoit_sqe log[FAKE_LOG];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_client_jobs.c - submitting and waiting on managed and raw rings, against a fake quoitd */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -764,6 +765,49 @@ Test(raw, an_SQE_alone_is_carried_by_the_tail)
 	cr_expect_not(quoit_ring_carried(&c, (uint64_t *)&carried, QUOIT_SQ_CARRIES));
 }
 
+/* The number of a kernel has 8 bits, which an error code must not be cut to. */
+Test(managed, a_launch_of_what_is_no_kernel_is_refused)
+{
+	static const struct {
+		int kernel;
+		const char *text;
+	} wrong[] = {{-ENOENT, "there is no kernel -2: registering it has failed"},
+		     {INT_MIN, "there is no kernel -2147483648"},
+		     {-256, "there is no kernel -256"},
+		     {256, "there is no kernel 256: allowed are 0 to 255"},
+		     {INT_MAX, "there is no kernel 2147483647: allowed are"}};
+	struct quoit_sqe odd = quoit_nop(0);
+	quoit_job job;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		cr_expect_eq(quoit_push(q, quoit_launch(wrong[i].kernel, 1, 0, 0, 0)), -EINVAL);
+		cr_expect(strstr(quoit_error_text(q), wrong[i].text), "%s", quoit_error_text(q));
+		cr_expect_eq(quoit_start(q, quoit_launch(wrong[i].kernel, 1, 0, 0, 0), &job),
+			     -EINVAL);
+	}
+	odd.reserved0 = 7;
+	cr_expect_eq(quoit_push(q, odd), -EINVAL);
+	cr_expect(strstr(quoit_error_text(q), "reserved0 of the SQE is 0x7"));
+	for (int kernel = 0; kernel < 256; kernel++) {
+		const struct quoit_sqe sqe = quoit_launch(kernel, 1, 0, 0, 0);
+
+		cr_expect(sqe.arg == kernel && !sqe.reserved0);
+	}
+	cr_expect_eq(quoit_push(q, quoit_launch(255, 1, 0, 0, 0)), 0);
+	cr_expect_eq(quoit_wait_all(q, QUOIT_FOREVER), 0);
+	cr_expect_eq(fake_fetched(f), 2, "quoitd has seen no other job but the NOP of the wait");
+	cr_expect(fake_sqe(f, 0).opcode == QUOIT_OP_LAUNCH && fake_sqe(f, 0).arg == 255);
+}
+
+Test(raw, a_launch_of_what_is_no_kernel_keeps_its_mark)
+{
+	struct quoit_sqe *sqe = quoit_get_sqe(q);
+
+	*sqe = quoit_launch(-ENOENT, 1, 0, 0, 0);
+	cr_expect_eq(sqe->reserved0, (uint32_t)-ENOENT, "quoitd refuses it");
+	cr_expect_eq(quoit_push(q, quoit_launch(-ENOENT, 1, 0, 0, 0)), -EINVAL);
+}
+
 Test(raw, an_SQE_with_a_reserved_word_is_not_carried)
 {
 	struct quoit_sqe carried;
@@ -995,6 +1039,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		       "to 3, or -4 to -1 from the last"),
 		FAILED(-EINVAL, LAUNCH, ARG, 77, 0,
 		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
+		FAILED(-EINVAL, LAUNCH, RESERVED, (uint32_t)-2, 0,
+		       "launch (job 0x9) failed with EINVAL: there is no kernel -2"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
 		       "launch (job 0x9) failed with ENOENT: kernel 3 is not available on its "
 		       "device"),

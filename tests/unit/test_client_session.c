@@ -269,8 +269,8 @@ Test(session, closing_gives_every_descriptor_back)
 	cr_assert_eq(quoit_open_rings(s, NULL, 2, q), 0);
 	cr_assert_eq(quoit_close_ring(q[0]), 0);
 	cr_assert_eq(quoit_close(s, 0), 0);
-	/* The fake's ends stay open: its client and two rings. */
-	cr_assert_eq(count_fds(), before + 3);
+	/* The fake's ends stay open: its client, the arena and two rings. */
+	cr_assert_eq(count_fds(), before + 4);
 	fake_stop(f);
 }
 
@@ -375,6 +375,23 @@ Test(session, less_than_was_refused_is_asked_for_at_once)
 	fake_stop(f);
 }
 
+/* The seals keep a client from giving pages back. */
+Test(session, a_growth_that_was_refused_takes_no_pages)
+{
+	struct fake_daemon *f;
+	struct quoit_session *s = open_growing(&f);
+
+	fake_refuse_arena(f, true);
+	cr_assert_null(quoit_alloc(s, 32 * ARENA));
+	cr_expect_eq(fake_arena_allocated(f), ARENA);
+	fake_refuse_arena(f, false);
+	cr_expect_not_null(quoit_alloc(s, 2 * ARENA));
+	cr_expect_eq(fake_arena_allocated(f), 3 * ARENA);
+	cr_expect_str_eq(quoit_open_text(), "no error");
+	quoit_close(s, 0);
+	fake_stop(f);
+}
+
 Test(session, files_are_added_by_descriptor)
 {
 	struct fake_daemon *f = fake_start(NULL);
@@ -426,6 +443,31 @@ Test(session, each_refused_call_says_why)
 	cr_expect_null(quoit_alloc(s, 65 * ARENA));
 	cr_expect(said("at most 4194304 bytes are allowed"));
 	quoit_close(s, 0);
+	fake_stop(f);
+}
+
+Test(session, flags_that_are_not_known_are_refused_and_named)
+{
+	struct fake_daemon *f = fake_start(NULL);
+	struct quoit_session *s = open_session(f), *other = NULL;
+	struct quoit_open_params open = {.socket = fake_path(f), .flags = QUOIT_OPEN_STAY | 0x40};
+	struct quoit_ring_params ring = {.flags = QUOIT_RING_STAMPS | 0x80};
+	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 4}};
+	struct quoit_ring *q;
+
+	cr_expect_eq(quoit_open(&open, &other), -EINVAL);
+	cr_expect(said("unknown flags 0x40: allowed are 0x7"));
+	cr_expect_null(other);
+	cr_expect_eq(quoit_open_ring(s, &ring, &q), -EINVAL);
+	cr_expect(said("unknown flags 0x80: allowed are 0x10001 (QUOIT_RING_RAW"));
+	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
+	cr_expect_eq(quoit_create(q, &shape, QUOIT_CREATE_PINNED | 0x20), QUOIT_NO_TENSOR);
+	cr_expect(strstr(quoit_error_text(q), "unknown flags 0x20: allowed are 0x10 ("));
+	cr_expect_eq(quoit_close(s, QUOIT_CLOSE_CANCEL | 0x2), -EINVAL);
+	cr_expect(said("unknown flags 0x2: allowed are 0x1 (QUOIT_CLOSE_CANCEL)"));
+	cr_expect_eq(quoit_close(NULL, 0x80000000u), -EINVAL);
+	cr_expect_neq(quoit_create(q, &shape, 0), QUOIT_NO_TENSOR, "the session goes on");
+	cr_expect_eq(quoit_close(s, QUOIT_CLOSE_CANCEL), 0);
 	fake_stop(f);
 }
 

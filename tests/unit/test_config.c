@@ -627,11 +627,11 @@ Test(config, once_the_name_is_known_its_section_counts)
 	found = config.rules;
 	found.section[0].is_known = true;
 	found.section[0].id = 4711;
-	cr_expect(user_rules_lacks(&config.rules, &found.section[0]));
+	cr_expect_not(config.rules.section[0].is_known);
 	user_rules_take_names(&config.rules, &found, stderr);
 	cr_expect_eq(rule_of(4711, RULE_SHARE), 7);
 	cr_expect(user_rules_lack_names(&config.rules), "one is left");
-	cr_expect_not(user_rules_lacks(&config.rules, &found.section[0]));
+	cr_expect(config.rules.section[0].is_known);
 }
 
 /* The first section's name turns out to be 4711, which has a section already. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/list.h"
+
 const char *level_word(enum level level)
 {
 	static const char *const words[LEVEL_NR] = {"ok", "note", "warning", "failure"};
@@ -22,14 +24,10 @@ struct finding *findings_add(struct findings *f, const char *check)
 	struct finding *new = &f->spare;
 
 	if (f->count == f->room && !f->failed) {
-		size_t room = f->room ? 2 * f->room : 64;
-		struct finding *list = realloc(f->list, room * sizeof *list);
+		struct finding *list = list_grow(f->list, &f->room, sizeof *list);
 
 		f->failed = !list;
-		if (list) {
-			f->list = list;
-			f->room = room;
-		}
+		f->list = list ? list : f->list;
 	}
 	if (!f->failed)
 		new = &f->list[f->count++];

@@ -3,44 +3,21 @@
 #include "numbers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* Digits only: strtoul() would accept a sign and blanks before them. */
-static bool read_number(const char **text, unsigned long *ret)
-{
-	char *end;
-
-	if (**text < '0' || **text > '9')
-		return false;
-	*ret = strtoul(*text, &end, 10);
-	*text = end;
-	return *ret < NUMBERS_MOST;
-}
+#include <quoit/number_list.h>
 
 bool numbers_parse(const char *list, struct numbers *ret)
 {
-	*ret = (struct numbers){0};
-	if (!*list)
-		return true;
-	for (;; list++) {
-		unsigned long first, last;
+	unsigned long first, last;
 
-		if (!read_number(&list, &first))
+	*ret = (struct numbers){0};
+	while (*list) {
+		if (!quoit_number_list_take(&list, &first, &last) || last >= NUMBERS_MOST)
 			return false;
-		last = first;
-		if (*list == '-') {
-			list++;
-			if (!read_number(&list, &last) || last < first)
-				return false;
-		}
 		for (unsigned long i = first; i <= last; i++)
 			numbers_put(ret, (unsigned)i);
-		if (!*list)
-			return true;
-		if (*list != ',')
-			return false;
 	}
+	return true;
 }
 
 bool numbers_has(const struct numbers *n, unsigned number)

@@ -8,18 +8,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "list.h"
+
 /* ---- cells ---- */
 
 /* Takes the text over; NULL: there was no memory for it. */
 static void append(struct format_table *t, char *text)
 {
 	if (text && t->used == t->room) {
-		size_t room = t->room ? 2 * t->room : 64;
-		void *cells = realloc(t->cells, room * sizeof *t->cells);
+		void *cells = list_grow(t->cells, &t->room, sizeof *t->cells);
 
 		t->failed |= !cells;
 		t->cells = cells ? cells : t->cells;
-		t->room = cells ? room : t->room;
 	}
 	t->failed |= !text;
 	if (t->failed)

@@ -13,6 +13,7 @@
 #include <quoit/trace.h>
 
 #include "control.h"
+#include "list.h"
 #include "runtime.h"
 
 #define ASK_MS        2000
@@ -164,13 +165,11 @@ static int add(struct session_list *list, uint64_t number)
 	if (list->count == SESSIONS_MOST)
 		return 0;
 	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		void *more = realloc(list->number, room * sizeof *list->number);
+		void *more = list_grow(list->number, &list->room, sizeof *list->number);
 
 		if (!more)
 			return -ENOMEM;
 		list->number = more;
-		list->room = room;
 	}
 	list->number[list->count++] = number;
 	return 0;

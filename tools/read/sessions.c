@@ -10,6 +10,7 @@
 
 #include "legs.h"
 #include "limit.h"
+#include "list.h"
 #include "runtime.h"
 
 /* ---- reading ---- */
@@ -17,13 +18,11 @@
 static int add(struct sessions *s, size_t *room, const struct counters_session *one)
 {
 	if (s->count == *room) {
-		size_t more = *room ? 2 * *room : 16;
-		void *list = realloc(s->list, more * sizeof *s->list);
+		void *list = list_grow(s->list, room, sizeof *s->list);
 
 		if (!list)
 			return -ENOMEM;
 		s->list = list;
-		*room = more;
 	}
 	s->list[s->count++] = (struct session_row){
 		.s = *one,

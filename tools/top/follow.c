@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "read/daemon_state.h"
+#include "read/list.h"
 #include "read/rates.h"
 #include "read/runtime.h"
 #include "read/sessions.h"
@@ -171,13 +172,11 @@ static struct followed *begin(struct follow *f, uint64_t session)
 	struct followed *s;
 
 	if (f->count == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-		void *list = realloc(f->list, room * sizeof *f->list);
+		void *list = list_grow(f->list, &f->room, sizeof *f->list);
 
 		if (!list)
 			return NULL;
 		f->list = list;
-		f->room = room;
 	}
 	s = &f->list[f->count++];
 	*s = (struct followed){.session = session, .fd = -1, .statm = -1};

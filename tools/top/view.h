@@ -58,7 +58,8 @@ struct view_line {
 
 struct view {
 	struct view_line *lines;
-	unsigned count, room;
+	unsigned count;
+	size_t room;
 	unsigned width;
 	bool failed; /* out of memory: something is missing */
 

@@ -5,21 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/list.h"
 #include "view_private.h"
 
 /* The unfinished line; NULL: out of memory. */
 static struct view_line *current(struct view *v)
 {
 	if (v->count == v->room) {
-		unsigned room = v->room ? 2 * v->room : 64;
-		void *lines = realloc(v->lines, room * sizeof *v->lines);
+		void *lines = list_grow(v->lines, &v->room, sizeof *v->lines);
 
 		v->failed |= !lines;
 		if (!lines)
 			return NULL;
 		v->lines = lines;
-		memset(&v->lines[v->room], 0, (room - v->room) * sizeof *v->lines);
-		v->room = room;
+		memset(&v->lines[v->count], 0, (v->room - v->count) * sizeof *v->lines);
 	}
 	return &v->lines[v->count];
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "read/list.h"
+
 enum { SUBMITS, REAPS };
 
 /* A reap may seem this much later than its post, since two CPUs read two clocks. */
@@ -14,13 +16,11 @@ enum { SUBMITS, REAPS };
 
 static bool grow(struct note_list *l)
 {
-	size_t room = l->room ? 2 * l->room : 256;
-	void *more = realloc(l->note, room * sizeof *l->note);
+	void *more = list_grow(l->note, &l->room, sizeof *l->note);
 
 	if (!more)
 		return false;
 	l->note = more;
-	l->room = room;
 	return true;
 }
 

@@ -34,7 +34,8 @@ struct recording {
 	struct trace_header header;
 	double tick_ns;
 	struct recording_session *session; /* in the order of their numbers */
-	unsigned sessions, room;
+	unsigned sessions;
+	size_t room;
 	uint64_t jobs, events, samples; /* in the file; samples: totals */
 	uint64_t damaged;               /* impossible records, which are left out */
 	uint64_t foreign;               /* chunks of sessions that the file does not describe */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "read/format.h"
+#include "read/list.h"
 #include "recording_private.h"
 
 static void limit_session(struct trace_session *s)
@@ -40,15 +41,13 @@ struct recording_session *recording_find(const struct recording *rec, uint64_t n
 
 static bool grow(struct recording *rec)
 {
-	unsigned room = rec->room ? 2 * rec->room : 16;
-	void *more = room <= RECORDING_MOST_SESSIONS
-			     ? realloc(rec->session, room * sizeof *rec->session)
+	void *more = rec->room < RECORDING_MOST_SESSIONS
+			     ? list_grow(rec->session, &rec->room, sizeof *rec->session)
 			     : NULL;
 
 	if (!more)
 		return false;
 	rec->session = more;
-	rec->room = room;
 	return true;
 }
 

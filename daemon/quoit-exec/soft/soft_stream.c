@@ -99,7 +99,11 @@ static void *work(void *argument)
 	struct quoit_device_stream *s = argument;
 	struct soft_task *task;
 
-	/* Both may be refused; the stream works all the same. */
+	/*
+	 * A real device takes no time of the cores.  So the threads that stand for it do not
+	 * compete with programs by D23, as workers do, but always stay out of the way.  Both calls
+	 * may be refused; the stream works all the same.
+	 */
 	if (s->urgency == QUOIT_DEVICE_URGENT)
 		(void)affinity_set_nice(URGENT_NICE);
 	else

@@ -30,8 +30,10 @@
  *
  * An arena can grow if HELLO's reply has an arena_most that is larger than arena_bytes.  Its memfd
  * may then be arena_most long, though only arena_bytes need pages at first.  Later the client
- * allocates more pages, and sends ARENA_MORE with the new end.  quoitd charges these pages to the
- * user, checks and locks them, and takes them into the arena.  The arena does not shrink before the
+ * sends ARENA_MORE with the new end.  quoitd charges the pages to the user, checks and locks them,
+ * and takes them into the arena.  -EDQUOT: they are beyond the user's limit; -EFAULT: they are not
+ * beyond it, but not allocated.  So a client asks first, and allocates the pages and asks again
+ * after -EFAULT: the seals keep it from giving them back.  The arena does not shrink before the
  * session ends.
  */
 #ifndef QUOIT_CTL_H

@@ -35,6 +35,7 @@
 #include <quoit.h>
 #include <quoit/pause.h>
 
+#include "support/figures.h"
 #include "configuration.h"
 #include "daemon.h"
 #include "raw_client.h"
@@ -48,104 +49,57 @@ enum { ALICE = 61001, BOB };
 #define READY_MS    60000
 #define SETTLE_US   300000
 
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "neighbours: %s\n", what);
-	exit(1);
-}
-
-static bool become(uid_t uid)
-{
-	return !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid);
-}
-
-/* ---- figures ---- */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void print(const char *name, const char *suffix, double *value, unsigned count)
-{
-	char full[40];
-
-	snprintf(full, sizeof full, "%s%s", name, suffix);
-	qsort(value, count, sizeof *value, by_value);
-	printf("%-20s %10.3f %10.3f %10.3f\n", full, value[count / 2], value[0], value[count - 1]);
-	fflush(stdout);
-}
-
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* ---- Bob: a small job at a time ---- */
 
 static double ping(struct quoit_ring *q, bool spins)
 {
 	const struct quoit_cqe *cqe;
-	double begun = now_us(), took;
+	double begun = figures_now_us(), took;
 	int n;
 
 	*quoit_get_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
 	n = spins ? quoit_flush(q) : quoit_wait_cqe(q, QUOIT_FOREVER);
 	while (!n && !(n = quoit_peek(q, &cqe)))
 		quoit_pause();
-	took = now_us() - begun;
+	took = figures_now_us() - begun;
 	if (n < 0)
 		_exit(1);
 	quoit_release(q, (unsigned)n);
 	return took;
 }
 
-static void ping_many(const char *socket, bool spins, double *ret)
+struct pings {
+	const char *socket;
+	bool spins;
+};
+
+static double ping_many(const void *of)
 {
 	static double took[SPINS];
-	const unsigned count = spins ? SPINS : PINGS;
-	struct quoit_open_params params = {.socket = socket, .host_bytes = UINT64_C(8) << 20};
+	const struct pings *p = of;
+	const unsigned count = p->spins ? SPINS : PINGS;
+	struct quoit_open_params params = {.socket = p->socket, .host_bytes = UINT64_C(8) << 20};
 	struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW};
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
-	if (!become(BOB) || quoit_open(&params, &s) || quoit_open_ring(s, &raw, &q))
+	if (quoit_open(&params, &s) || quoit_open_ring(s, &raw, &q))
 		_exit(1);
 	for (unsigned i = 0; i < count; i++) {
-		took[i] = ping(q, spins);
-		if (!spins)
+		took[i] = ping(q, p->spins);
+		if (!p->spins)
 			usleep(PERIOD_US);
 	}
-	qsort(took, count, sizeof *took, by_value);
-	*ret = took[count / 2];
-	_exit(0);
+	figures_sort(took, count);
+	return took[count / 2];
 }
 
 /* The median of Bob's jobs, in us. */
 static double median_job(const struct daemon *d, bool spins)
 {
-	double *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	double p;
-	int status = 1;
-	pid_t pid;
+	const struct pings p = {d->socket, spins};
 
-	must(shared != MAP_FAILED, "no memory");
-	pid = fork();
-	if (pid == 0)
-		ping_many(d->socket, spins, shared);
-	(void)waitpid(pid, &status, 0);
-	must(status == 0, "no small jobs");
-	p = *shared;
-	munmap(shared, sizeof *shared);
-	return p;
+	return figures_as(BOB, ping_many, &p);
 }
 
 /* ---- Alice: her action until she is killed ---- */
@@ -285,21 +239,21 @@ static pid_t move_in(const struct neighbour *n, const char *socket, struct scene
 
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (become(ALICE))
+		if (figures_become(ALICE))
 			n->run(n, socket, s);
 		_exit(1);
 	}
 	for (int ms = 0; ms < READY_MS && !s->ready; ms += 10) {
-		must(!waitpid(pid, NULL, WNOHANG), "a neighbour cannot be ready");
+		figures_must(!waitpid(pid, NULL, WNOHANG), "a neighbour cannot be ready");
 		usleep(10000);
 	}
-	must(s->ready, "a neighbour is not ready");
+	figures_must(s->ready, "a neighbour is not ready");
 	return pid;
 }
 
 static void move_out(pid_t pid)
 {
-	must(!waitpid(pid, NULL, WNOHANG), "a neighbour has ended by itself");
+	figures_must(!waitpid(pid, NULL, WNOHANG), "a neighbour has ended by itself");
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
 }
@@ -317,11 +271,13 @@ static void start(struct daemon *d)
 	struct configuration configuration;
 	const char *options[] = {configuration.option, NULL};
 
-	must(configuration_make(&configuration, "private = no\nreactors = 1\nmemory = 8G\n"
-						"uid-memory = 7G\nuid-connections = 1100\n"),
-	     "no temporary file");
-	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
-	must(configuration_remove(&configuration), "a temporary file stays");
+	figures_must(configuration_make(&configuration,
+					"private = no\nreactors = 1\nmemory = 8G\n"
+					"uid-memory = 7G\nuid-connections = 1100\n"),
+		     "no temporary file");
+	figures_must(daemon_start_prepared(d, options, let_others_in) == 0,
+		     "quoitd does not start");
+	figures_must(configuration_remove(&configuration), "a temporary file stays");
 }
 
 struct figures {
@@ -335,7 +291,7 @@ static void measure(const struct neighbour *n, struct figures *f, unsigned round
 	struct daemon d;
 	pid_t alice;
 
-	must(s != MAP_FAILED, "no memory");
+	figures_must(s != MAP_FAILED, "no memory");
 	start(&d);
 	if (!n->before)
 		f->alone[round] = median_job(&d, n->spins);
@@ -370,10 +326,11 @@ int main(int argc, char **argv)
 	for (unsigned k = 0; k < NEIGHBOURS; k++) {
 		bool before = neighbours[k].before;
 
-		print(neighbours[k].name, before ? "_before_us" : "_alone_us", figures[k].alone,
-		      rounds);
-		print(neighbours[k].name, "_us", figures[k].beside, rounds);
-		print(neighbours[k].name, before ? "/before" : "/alone", figures[k].ratio, rounds);
+		figures_print(neighbours[k].name, before ? "_before_us" : "_alone_us",
+			      figures[k].alone, rounds);
+		figures_print(neighbours[k].name, "_us", figures[k].beside, rounds);
+		figures_print(neighbours[k].name, before ? "/before" : "/alone", figures[k].ratio,
+			      rounds);
 	}
 	return 0;
 }

@@ -23,6 +23,7 @@
 
 #include <quoit.h>
 
+#include "support/figures.h"
 #include "configuration.h"
 #include "daemon.h"
 #include "flood.h"
@@ -38,30 +39,6 @@ enum { ALICE = 61001, BOB };
 #define PINGS       3000u
 #define PERIOD_NS   1000000
 #define LONG_ROWS   3000u
-
-/* ---- figures ---- */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void print(const char *name, double *value, unsigned count)
-{
-	qsort(value, count, sizeof *value, by_value);
-	printf("%-16s %10.3f %10.3f %10.3f\n", name, value[count / 2], value[0], value[count - 1]);
-	fflush(stdout);
-}
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "shares: %s\n", what);
-	exit(1);
-}
 
 /* ---- quoitd ---- */
 
@@ -82,13 +59,14 @@ static void start(struct daemon *d, enum wish wish, unsigned share_of_bob)
 	struct configuration configuration;
 	const char *options[] = {configuration.option, NULL};
 
-	must(configuration_make(
-		     &configuration,
-		     "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %u\n",
-		     wish == DEVICE ? "gpu = soft\n" : "", BOB, share_of_bob),
-	     "no temporary file");
-	must(daemon_start_prepared(d, options, let_others_in) == 0, "quoitd does not start");
-	must(configuration_remove(&configuration), "a temporary file stays");
+	figures_must(configuration_make(
+			     &configuration,
+			     "private = no\nreactors = 1\nmemory = 16G\n%s[user %d]\nshare = %u\n",
+			     wish == DEVICE ? "gpu = soft\n" : "", BOB, share_of_bob),
+		     "no temporary file");
+	figures_must(daemon_start_prepared(d, options, let_others_in) == 0,
+		     "quoitd does not start");
+	figures_must(configuration_remove(&configuration), "a temporary file stays");
 }
 
 /* ---- what users get ---- */
@@ -138,12 +116,12 @@ static void begin(struct pair *p)
 
 	start(&p->d, p->wish, SHARE);
 	wish.socket = p->d.socket;
-	must(flood_begin(&p->alice, &wish), "no flood");
+	figures_must(flood_begin(&p->alice, &wish), "no flood");
 	while (flood_done(&p->alice) < FIRST * p->crowd) /* then each session has its memory */
 		usleep(1000);
 	wish.uid = BOB;
 	wish.sessions = 1;
-	must(flood_begin(&p->bob, &wish), "no flood");
+	figures_must(flood_begin(&p->bob, &wish), "no flood");
 }
 
 static void end(struct pair *p)
@@ -178,23 +156,15 @@ static void measure_division(const char *name, unsigned crowd, enum wish wish, u
 
 	for (unsigned i = 0; i < rounds; i++)
 		off[i] = divide(crowd, wish);
-	print(name, off, rounds);
+	figures_print(name, "", off, rounds);
 }
 
 /* ---- a small job beside a flood ---- */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static double ping(struct quoit_ring *q)
 {
 	const struct quoit_cqe *cqe;
-	double begun = now();
+	double begun = figures_now_us();
 	int n;
 
 	*quoit_get_sqe(q) = quoit_nop(QUOIT_NO_TENSOR);
@@ -202,48 +172,32 @@ static double ping(struct quoit_ring *q)
 		if (quoit_wait_cqe(q, QUOIT_FOREVER) < 0)
 			_exit(1);
 	quoit_release(q, (unsigned)n);
-	return (now() - begun) * 1e6;
+	return figures_now_us() - begun;
 }
 
-/* Runs as Bob; *ret: the 99th percentile, in us. */
-static void ping_many(const char *socket, double *ret)
+/* Runs as Bob: the 99th percentile, in us. */
+static double ping_many(const void *of)
 {
 	static double took[PINGS];
-	struct quoit_open_params params = {.socket = socket, .host_bytes = UINT64_C(8) << 20};
+	struct quoit_open_params params = {.socket = of, .host_bytes = UINT64_C(8) << 20};
 	struct quoit_ring_params raw = {.flags = QUOIT_RING_RAW};
 	struct timespec period = {.tv_nsec = PERIOD_NS};
 	struct quoit_session *s;
 	struct quoit_ring *q;
 
-	if (setresgid(BOB, BOB, BOB) || setresuid(BOB, BOB, BOB) || quoit_open(&params, &s) ||
-	    quoit_open_ring(s, &raw, &q))
+	if (quoit_open(&params, &s) || quoit_open_ring(s, &raw, &q))
 		_exit(1);
 	for (unsigned i = 0; i < PINGS; i++) {
 		took[i] = ping(q);
 		nanosleep(&period, NULL);
 	}
-	qsort(took, PINGS, sizeof *took, by_value);
-	*ret = took[PINGS / 100 * 99];
-	_exit(0);
+	figures_sort(took, PINGS);
+	return took[PINGS / 100 * 99];
 }
 
 static double p99(const struct daemon *d)
 {
-	double *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	double p;
-	int status = 1;
-	pid_t pid;
-
-	must(shared != MAP_FAILED, "no memory");
-	pid = fork();
-	if (pid == 0)
-		ping_many(d->socket, shared);
-	(void)waitpid(pid, &status, 0);
-	must(status == 0, "no small jobs");
-	p = *shared;
-	munmap(shared, sizeof *shared);
-	return p;
+	return figures_as(BOB, ping_many, d->socket);
 }
 
 /* Jobs of the flood per second, with Bob (*ret_p99 is his figure) or without (NULL). */
@@ -256,14 +210,14 @@ static double flood_rate(const struct daemon *d, const struct flood *f, double *
 	for (before = flood_done(f); flood_done(f) == before;)
 		usleep(1000);
 	before = flood_done(f);
-	begun = now();
+	begun = figures_now_us();
 	if (ret_p99)
 		*ret_p99 = p99(d);
 	else
 		usleep(PINGS * (PERIOD_NS / 1000));
 	for (uint64_t last = flood_done(f); flood_done(f) == last;)
 		usleep(1000);
-	return (double)(flood_done(f) - before) / (now() - begun);
+	return (double)(flood_done(f) - before) * 1e6 / (figures_now_us() - begun);
 }
 
 static void measure_flood(unsigned rounds)
@@ -282,7 +236,7 @@ static void measure_flood(unsigned rounds)
 		double alone;
 
 		idle[i] = p99(&d);
-		must(flood_begin(&f, &wish), "no flood");
+		figures_must(flood_begin(&f, &wish), "no flood");
 		usleep(SETTLE_US);
 		alone = flood_rate(&d, &f, NULL);
 		kept[i] = flood_rate(&d, &f, &flooded[i]) / alone;
@@ -290,10 +244,10 @@ static void measure_flood(unsigned rounds)
 		flood_end(&f);
 	}
 	daemon_stop(&d);
-	print("idle_p99_us", idle, rounds);
-	print("flooded_p99_us", flooded, rounds);
-	print("p99/idle", ratio, rounds);
-	print("kept", kept, rounds);
+	figures_print("idle_p99_us", "", idle, rounds);
+	figures_print("flooded_p99_us", "", flooded, rounds);
+	figures_print("p99/idle", "", ratio, rounds);
+	figures_print("kept", "", kept, rounds);
 }
 
 int main(int argc, char **argv)
