@@ -47,6 +47,9 @@ goals() {
 		ops compare/c <= 0.75 x > y
 		ops cast/c <= 0.75 int32 to float32
 		ops exp/c <= 0.75 exp(x)
+		ops abs/c <= 0.75 absolute value
+		ops pow/c <= 0.75 x to the power y
+		ops floor/c <= 0.75 floor(x)
 		ops copy_inner/c <= 0.75 an inner view copied
 		ops transpose/c <= 0.75 transposed
 		ops roll/c <= 0.75 rows rolled by 3
@@ -54,8 +57,11 @@ goals() {
 		ops sum/c <= 0.75 sum of all
 		ops sum_rows/c <= 0.75 sums along rows
 		ops sum_columns/c <= 0.75 sums along columns
+		ops prod_rows/c <= 0.75 products along rows
 		ops amax_columns/c <= 0.75 the largest along columns
+		ops amin_columns/c <= 0.75 the smallest along columns
 		ops argmax_rows/c <= 0.75 argmax along rows
+		ops argmin_rows/c <= 0.75 argmin along rows
 		ops dot/c <= 0.75 dot product
 		ops axpy/c <= 0.75 N x 1 times 1 x 1, added
 		ops gemm_f64_rate/blas >= 0.95 float64 1024, two cores, of the best BLAS

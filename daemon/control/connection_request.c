@@ -20,7 +20,7 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	struct quoit_ctl answer = {.type = QUOIT_CTL_HELLO, .seq = m->seq};
 	struct session *s = NULL;
 
-	answer.result = hello_check(c, &m->hello, &answer, &s);
+	answer.result = session_admit(c, &m->hello, &answer, &s);
 	if (answer.result < 0) {
 		log_client(c->uid, "refused pid %d of uid %u: %s", c->pid, c->uid, answer.text);
 		connection_reply(c, &answer, NULL, 0);

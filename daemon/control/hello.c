@@ -101,8 +101,8 @@ static int make_session(struct connection *c, const struct session_limits *limit
 	return 0;
 }
 
-int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
-		struct session **ret)
+int session_admit(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
+		  struct session **ret)
 {
 	char why[QUOIT_TEXT_BYTES - sizeof "cannot make a session: "];
 	struct session_limits limits;

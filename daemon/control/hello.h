@@ -6,10 +6,10 @@
 #include "connection.h"
 
 /*
- * Check a hello, lease the bytes, make the session and give it to a reactor.  0 and *ret; or
+ * Check a hello, charge its user, make the session and give it to a reactor.  0 and *ret; or
  * -errno, with the sentence in answer->text.  The answer has the daemon's ABI version either way.
  */
-int hello_check(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
-		struct session **ret);
+int session_admit(struct connection *c, const struct quoit_hello *hello, struct quoit_ctl *answer,
+		  struct session **ret);
 
 #endif

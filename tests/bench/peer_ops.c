@@ -40,6 +40,7 @@
 /* The data of the loops; each takes the parts that it needs. */
 struct data {
 	float *x, *y, *z;
+	float *positive; /* from 0.5 to 1.5 */
 	int32_t *whole;
 	int64_t *place;
 	float row[PEER_OPS_COLUMNS], column[PEER_OPS_ROWS];
@@ -83,6 +84,24 @@ LOOP void exponential(struct data *d)
 {
 	for (size_t i = 0; i < COUNT; i++)
 		d->z[i] = expf(d->x[i]);
+}
+
+LOOP void absolute(struct data *d)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		d->z[i] = fabsf(d->x[i]);
+}
+
+LOOP void power(struct data *d)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		d->z[i] = powf(d->positive[i], d->y[i]);
+}
+
+LOOP void round_down(struct data *d)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		d->z[i] = floorf(d->x[i]);
 }
 
 /* ---- moved ---- */
@@ -166,6 +185,53 @@ LOOP void amax_columns(struct data *d)
 		}
 }
 
+/* As sum_of. */
+static inline float product_of(const float *x, size_t n)
+{
+	float lane[LANES], product = 1;
+
+	for (int k = 0; k < LANES; k++)
+		lane[k] = 1;
+	for (size_t i = 0; i < n; i += LANES)
+		for (int k = 0; k < LANES; k++)
+			lane[k] *= x[i + k];
+	for (int k = 0; k < LANES; k++)
+		product *= lane[k];
+	return product;
+}
+
+LOOP void prod_rows(struct data *d)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		d->z[i] = product_of(d->positive + i * COLUMNS, COLUMNS);
+}
+
+LOOP void amin_columns(struct data *d)
+{
+	memcpy(d->z, d->x, COLUMNS * sizeof *d->z);
+	for (size_t i = 1; i < ROWS; i++)
+		for (size_t j = 0; j < COLUMNS; j++) {
+			float v = d->x[i * COLUMNS + j];
+
+			d->z[j] = d->z[j] < v ? d->z[j] : v;
+		}
+}
+
+LOOP void argmin_rows(struct data *d)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		float least = INFINITY;
+		int64_t at = 0;
+
+		for (size_t j = 0; j < COLUMNS; j++)
+			if (d->x[i * COLUMNS + j] < least) {
+				least = d->x[i * COLUMNS + j];
+				at = (int64_t)j;
+			}
+		d->place[i] = at;
+	}
+}
+
 LOOP void argmax_rows(struct data *d)
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -213,6 +279,9 @@ static const struct {
 	{"compare", compare},
 	{"cast", cast},
 	{"exp", exponential},
+	{"abs", absolute},
+	{"pow", power},
+	{"floor", round_down},
 	{"copy_inner", copy_inner},
 	{"transpose", transpose},
 	{"roll", roll},
@@ -220,8 +289,11 @@ static const struct {
 	{"sum", sum},
 	{"sum_rows", sum_rows},
 	{"sum_columns", sum_columns},
+	{"prod_rows", prod_rows},
 	{"amax_columns", amax_columns},
+	{"amin_columns", amin_columns},
 	{"argmax_rows", argmax_rows},
+	{"argmin_rows", argmin_rows},
 	{"dot", dot},
 	{"axpy", axpy},
 };
@@ -233,6 +305,7 @@ static void fill(struct data *d)
 	for (size_t i = 0; i < COUNT; i++) {
 		d->x[i] = (float)random() / (float)RAND_MAX - 0.5f;
 		d->y[i] = (float)random() / (float)RAND_MAX - 0.5f;
+		d->positive[i] = d->x[i] + 1;
 		d->z[i] = 0;
 		d->whole[i] = (int32_t)i;
 	}
@@ -249,9 +322,10 @@ static bool make(struct data *d)
 	d->x = malloc(COUNT * sizeof *d->x);
 	d->y = malloc(COUNT * sizeof *d->y);
 	d->z = malloc(COUNT * sizeof *d->z);
+	d->positive = malloc(COUNT * sizeof *d->positive);
 	d->whole = malloc(COUNT * sizeof *d->whole);
 	d->place = malloc(ROWS * sizeof *d->place);
-	if (!d->x || !d->y || !d->z || !d->whole || !d->place)
+	if (!d->x || !d->y || !d->z || !d->positive || !d->whole || !d->place)
 		return false;
 	fill(d);
 	return true;
@@ -262,6 +336,7 @@ static void discard(struct data *d)
 	free(d->x);
 	free(d->y);
 	free(d->z);
+	free(d->positive);
 	free(d->whole);
 	free(d->place);
 }

@@ -35,6 +35,9 @@ enum operation {
 	COMPARE,
 	CAST,
 	EXP,
+	ABS,
+	POW,
+	FLOOR,
 	COPY_INNER,
 	TRANSPOSE,
 	ROLL,
@@ -42,8 +45,11 @@ enum operation {
 	SUM,
 	SUM_ROWS,
 	SUM_COLUMNS,
+	PROD_ROWS,
 	AMAX_COLUMNS,
+	AMIN_COLUMNS,
 	ARGMAX_ROWS,
+	ARGMIN_ROWS,
 	DOT,
 	AXPY,
 };
@@ -102,6 +108,18 @@ static quoit_tensor make_normal(struct operands *o, uint64_t key)
 	return t;
 }
 
+/* Numbers from 0.5 to 1.5. */
+static quoit_tensor make_positive(struct operands *o)
+{
+	quoit_tensor t = make(o, QUOIT_F32, ROWS, COLUMNS);
+
+	if (!o->err)
+		o->err = quoit_push(o->q, quoit_uniform(t, 2, 0));
+	if (!o->err)
+		o->err = quoit_push(o->q, quoit_add_scalar(t, t, 0.5));
+	return t;
+}
+
 static struct quoit_sqe whole_matrix(struct operands *o, enum operation which)
 {
 	quoit_tensor out = make(o, QUOIT_F32, ROWS, COLUMNS);
@@ -115,6 +133,12 @@ static struct quoit_sqe whole_matrix(struct operands *o, enum operation which)
 		return quoit_add(out, o->a, make(o, QUOIT_F32, ROWS, 1));
 	case EXP:
 		return quoit_exp(out, o->a);
+	case ABS:
+		return quoit_abs(out, o->a);
+	case POW:
+		return quoit_pow(out, make_positive(o), o->a);
+	case FLOOR:
+		return quoit_floor(out, o->a);
 	case ROLL:
 		return quoit_roll(out, o->a, 3, SHIFT);
 	case GATHER:
@@ -147,6 +171,12 @@ static struct quoit_sqe sqe_of(struct operands *o, enum operation which)
 		return quoit_sum(make(o, QUOIT_F32, ROWS, 1), o->a, 3);
 	case SUM_COLUMNS:
 		return quoit_sum(make(o, QUOIT_F32, 1, COLUMNS), o->a, 2);
+	case PROD_ROWS:
+		return quoit_prod(make(o, QUOIT_F32, ROWS, 1), make_positive(o), 3);
+	case AMIN_COLUMNS:
+		return quoit_amin(make(o, QUOIT_F32, 1, COLUMNS), o->a, 2);
+	case ARGMIN_ROWS:
+		return quoit_argmin(make(o, QUOIT_I64, ROWS, 1), o->a, 3);
 	case AMAX_COLUMNS:
 		return quoit_amax(make(o, QUOIT_F32, 1, COLUMNS), o->a, 2);
 	case ARGMAX_ROWS:
@@ -278,6 +308,9 @@ static const struct bench_series series[] = {
 	OPERATION("compare", COMPARE),
 	OPERATION("cast", CAST),
 	OPERATION("exp", EXP),
+	OPERATION("abs", ABS),
+	OPERATION("pow", POW),
+	OPERATION("floor", FLOOR),
 	OPERATION("copy_inner", COPY_INNER),
 	OPERATION("transpose", TRANSPOSE),
 	OPERATION("roll", ROLL),
@@ -285,8 +318,11 @@ static const struct bench_series series[] = {
 	OPERATION("sum", SUM),
 	OPERATION("sum_rows", SUM_ROWS),
 	OPERATION("sum_columns", SUM_COLUMNS),
+	OPERATION("prod_rows", PROD_ROWS),
 	OPERATION("amax_columns", AMAX_COLUMNS),
+	OPERATION("amin_columns", AMIN_COLUMNS),
 	OPERATION("argmax_rows", ARGMAX_ROWS),
+	OPERATION("argmin_rows", ARGMIN_ROWS),
 	OPERATION("dot", DOT),
 	OPERATION("axpy", AXPY),
 	PRODUCT("gemm_f64", 0, 20, "f64:1024x1024x1024"),
@@ -318,6 +354,9 @@ static const struct bench_ratio ratios[] = {
 	BY_C("compare"),
 	BY_C("cast"),
 	BY_C("exp"),
+	BY_C("abs"),
+	BY_C("pow"),
+	BY_C("floor"),
 	BY_C("copy_inner"),
 	BY_C("transpose"),
 	BY_C("roll"),
@@ -325,8 +364,11 @@ static const struct bench_ratio ratios[] = {
 	BY_C("sum"),
 	BY_C("sum_rows"),
 	BY_C("sum_columns"),
+	BY_C("prod_rows"),
 	BY_C("amax_columns"),
+	BY_C("amin_columns"),
 	BY_C("argmax_rows"),
+	BY_C("argmin_rows"),
 	BY_C("dot"),
 	BY_C("axpy"),
 	OF_RATE("gemm_f64"),
