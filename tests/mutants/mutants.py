@@ -96,10 +96,14 @@ class Mutants:
         self.e2e = trial.Trial(self.tree, 3 * jobs)
         self.only_unit = options.unit
 
-    def prepare(self):
-        """Build everything without a fault, and learn which tests pass here."""
+    def prepare(self, paths):
+        """Build without a fault what faults in these sources concern, and learn which tests pass here."""
         self.tree.fill()
-        quick = {kind: [p for p in self.tree.programs(kind) if not p.endswith(SLOW)] for kind in ('unit', 'e2e')}
+        folders = {os.path.dirname(path) for path in paths}
+        concerned = {'unit': lambda p: any(self.unit.near(p, folder) for folder in folders),
+                     'e2e': lambda p: any(trial.concerned(path, p) for path in paths)}
+        quick = {kind: [p for p in self.tree.programs(kind) if not p.endswith(SLOW) and concerned[kind](p)]
+                 for kind in concerned}
         wanted = quick['unit'] + ([] if self.only_unit else quick['e2e'] + build.SHARED)
         if not self.tree.make(*wanted):
             sys.exit('mutants.py: the tree does not build without a fault:\n' + self.tree.said)
@@ -141,9 +145,10 @@ def main():
         return 0
     alone()
     mutants = Mutants(options)
-    mutants.prepare()
+    chosen = list(sample(options))
+    mutants.prepare({path for path, _, _ in chosen})
     counts = dict.fromkeys(('noticed', 'survived', 'refused', 'same'), 0)
-    for path, text, words in sample(options):
+    for path, text, words in chosen:
         how, by = mutants.try_one(path, text)
         counts[how] += 1
         print('%s%s: %s' % (how, ' by ' + by if by else '', words if how == 'survived' else words.split('\n')[0]), flush=True)
