@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_counters.c - counter files are read by label, and no content is trusted */
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,5 +300,25 @@ Test(counters, what_is_no_regular_file_is_not_read)
 	unlink(path);
 	cr_expect_eq(counters_read_totals(fileno(directory), &t), -ENOENT);
 	fclose(directory);
+	rmdir(folder);
+}
+
+/* As in a program that was started with its standard input closed. */
+Test(counters, a_file_is_read_by_whichever_descriptor_it_gets)
+{
+	char folder[] = "/tmp/quoit-counters-XXXXXX", path[64], bytes[16];
+	FILE *directory, *file;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/some", folder);
+	file = fopen(path, "w");
+	cr_assert(file && fputs("hello", file) >= 0);
+	fclose(file);
+	directory = fopen(folder, "r");
+	close(STDIN_FILENO);
+	cr_expect_eq(counters_read_file(fileno(directory), "some", bytes, sizeof bytes), 5);
+	cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0, "it was closed again");
+	fclose(directory);
+	unlink(path);
 	rmdir(folder);
 }
