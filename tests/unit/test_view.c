@@ -343,3 +343,18 @@ Test(view, a_session_that_has_ended_is_said_to_have)
 	cr_expect(strstr(s->v.lines[3].text, "Session 99 has ended"), "%s", s->v.lines[3].text);
 	view_free(&s->v);
 }
+
+/* Its row is still there, behind the rows of the last reading. */
+Test(view, a_session_that_was_in_the_last_row_has_ended_too)
+{
+	struct scene *s = scene();
+
+	s->o.page = VIEW_SESSION;
+	s->o.chosen = SESSIONS;
+	s->f.row_count = SESSIONS - 1;
+	view_fill(&s->v, &s->o, &s->f, &s->m, WIDTH, 20);
+	cr_expect(strstr(s->v.lines[3].text, "Session 50 has ended"), "%s", s->v.lines[3].text);
+	cr_expect_null(view_row(&s->f, SESSIONS));
+	cr_expect_not_null(view_row(&s->f, SESSIONS - 1));
+	view_free(&s->v);
+}
