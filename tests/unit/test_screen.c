@@ -208,6 +208,18 @@ Test(screen, the_wheel_and_clicks_have_their_place)
 	cr_expect_eq(y, 7);
 }
 
+Test(screen, a_click_in_the_first_corner_is_one)
+{
+	unsigned x, y;
+
+	open_terminal(false);
+	press_button(0, 0, 0, 'M');
+	press_button(0, 0, 0, 'm');
+	cr_expect_eq(screen_key(5000), SCREEN_CLICK);
+	screen_mouse(&x, &y);
+	cr_expect(x == 0 && y == 0);
+}
+
 Test(screen, a_terminal_that_has_gone_is_told_from_a_missing_key)
 {
 	open_terminal(false);
