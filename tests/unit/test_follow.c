@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_follow.c - quoit top's readings of counter files that change and go, and its own cost */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,6 +164,37 @@ Test(follow, a_session_has_the_memory_of_its_process)
 	put_session(2, 1, 1);
 	look();
 	cr_expect_not(f.rows[1].process.known);
+}
+
+static unsigned open_descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	cr_assert(list);
+	while (readdir(list))
+		n++;
+	closedir(list);
+	return n;
+}
+
+Test(follow, no_descriptor_is_left_of_sessions_and_of_quoitd)
+{
+	const unsigned before = open_descriptors();
+	unsigned with_all;
+
+	for (unsigned i = 2; i < 6; i++)
+		put_session(i, 1, 1);
+	look();
+	cr_expect_eq(f.row_count, 5);
+	with_all = open_descriptors();
+	totals.header.started_ns++; /* a restart: all are opened anew */
+	put_totals();
+	look();
+	cr_expect_eq(open_descriptors(), with_all);
+	follow_close(&f);
+	cr_assert_eq(follow_open(&f, socket_path), 0);
+	cr_expect_eq(open_descriptors(), before);
 }
 
 /* ---- quoitd ---- */

@@ -229,6 +229,14 @@ Test(legs, operations_right_behind_the_labels_are_not_taken_for_a_place)
 	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_legs, bytes));
 }
 
+Test(legs, a_file_may_end_where_its_places_would_begin)
+{
+	make_file();
+	file.site_rings = 0;
+	file.sites_at = sizeof file;
+	cr_expect_eq(parse()->sites, 0);
+}
+
 Test(legs, bytes_that_are_not_in_the_file_are_not_known)
 {
 	make_file();

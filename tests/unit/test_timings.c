@@ -150,6 +150,12 @@ Test(timings, rates_have_percentiles_in_seconds)
 	rates_add_timings(&t, &t, -1, &r);
 	cr_expect_not(r.known[RATE_P50_OF] || r.known[RATE_P99_OF], "nothing came");
 	timings_free(&t);
+	make_file();
+	count(0, 0, 1);
+	cr_assert_eq(parse(sizeof file, &t), 0);
+	rates_add_timings(NULL, &t, -1, &r);
+	cr_expect(r.known[RATE_P50_OF] && r.known[RATE_P99_OF], "no time at all is known, too");
+	timings_free(&t);
 }
 
 /* ---- garbage ---- */

@@ -161,6 +161,23 @@ Test(view, the_chosen_session_is_always_shown)
 	view_free(&s->v);
 }
 
+Test(view, the_chosen_line_is_marked_over_its_whole_width)
+{
+	struct scene *s = scene();
+	const struct view_line *chosen, *other;
+
+	s->o.chosen = 49;
+	fill(s, WIDTH, 20);
+	chosen = &s->v.lines[line_of(s, 49)];
+	other = &s->v.lines[line_of(s, 48)];
+	cr_expect_eq(chosen->length, WIDTH);
+	cr_expect_eq(chosen->style[0], VIEW_CHOSEN);
+	cr_expect_eq(chosen->style[WIDTH - 1], VIEW_CHOSEN);
+	cr_expect_lt(other->length, WIDTH / 2);
+	cr_expect_eq(other->style[0], VIEW_PLAIN);
+	view_free(&s->v);
+}
+
 Test(view, steps_end_at_the_first_and_the_last)
 {
 	struct scene *s = scene();
