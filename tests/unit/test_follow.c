@@ -160,6 +160,9 @@ Test(follow, a_session_has_the_memory_of_its_process)
 	cr_assert_eq(f.row_count, 1);
 	cr_expect(f.rows[0].process.known);
 	cr_expect_gt(f.rows[0].process.resident_bytes, 100000);
+	cr_expect_not(f.rows[0].process.faults_known, "they were not asked for");
+	cr_assert_eq(follow_read(&f, PROCESS_NEED_FAULTS), 0);
+	cr_expect(f.rows[0].process.faults_known && f.rows[0].process.minor_faults);
 	session.opened_ns = 1; /* before this process began: it was another's */
 	put_session(2, 1, 1);
 	look();
