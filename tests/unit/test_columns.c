@@ -386,9 +386,22 @@ Test(columns, at_most_twice_as_many_as_there_are_can_be_chosen)
 		cr_assert(columns_choose(&c, "pid", false, "test"));
 	cr_expect_not(columns_choose(&c, "pid", false, "test"));
 	cr_expect_eq(c.count, 2 * COLUMN_NR);
-	c.count = 0;
-	cr_expect_not(columns_choose(&c, "nothing", false, "test"));
-	cr_expect_eq(c.count, 0);
+}
+
+Test(columns, an_unknown_key_is_named_with_the_place_where_all_are_told)
+{
+	FILE *const kept = stderr;
+	struct column_choices c = {0};
+	char *text = NULL;
+	size_t size;
+
+	stderr = open_memstream(&text, &size);
+	cr_expect_not(columns_choose(&c, "pid,qqqqq,user", false, "test"));
+	fclose(stderr);
+	stderr = kept;
+	cr_expect_str_eq(text, "quoit test: unknown column 'qqqqq' (see quoit ps --columns)\n");
+	cr_expect_eq(c.count, 1);
+	free(text);
 }
 
 Test(columns, ask_of_a_process_what_they_show_and_no_more)
