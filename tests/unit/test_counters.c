@@ -161,6 +161,21 @@ Test(counters, more_reactors_than_there_can_be_are_refused)
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
 }
 
+Test(counters, reactors_that_are_not_in_the_file_are_refused)
+{
+	struct quoit_totals file;
+	struct counters_totals t;
+	const size_t size = offsetof(struct quoit_totals, reactor[1]);
+
+	counters_case_totals(&file);
+	file.header.cores = 0;
+	file.header.cores_at = 0;
+	file.header.file_bytes = (uint32_t)size;
+	cr_expect_eq(parse_totals(&file, size, &t), -EBADMSG);
+	file.header.reactors = 1;
+	cr_expect_eq(parse_totals(&file, size, &t), 0);
+}
+
 Test(counters, more_cores_than_there_can_be_are_refused)
 {
 	static struct quoit_totals file;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -161,8 +162,9 @@ Test(follow, a_session_has_the_memory_of_its_process)
 	cr_expect(f.rows[0].process.known);
 	cr_expect_gt(f.rows[0].process.resident_bytes, 100000);
 	cr_expect_not(f.rows[0].process.faults_known, "they were not asked for");
-	cr_assert_eq(follow_read(&f, PROCESS_NEED_FAULTS), 0);
+	cr_assert_eq(follow_read(&f, PROCESS_NEED_FAULTS | PROCESS_NEED_SMAPS), 0);
 	cr_expect(f.rows[0].process.faults_known && f.rows[0].process.minor_faults);
+	cr_expect(f.rows[0].process.share_known && f.rows[0].process.share_bytes);
 	session.opened_ns = 1; /* before this process began: it was another's */
 	put_session(2, 1, 1);
 	look();
@@ -320,6 +322,21 @@ Test(follow, the_limit_of_a_session_is_since_the_reading_before)
 	look();
 	follow_look_at_legs(&f);
 	expect_near(f.rows[0].limits.p50_ns, 1000);
+}
+
+Test(follow, each_session_has_the_limit_of_its_own_legs)
+{
+	make_legs();
+	legs.session = 2;
+	memset(legs.count, 0, sizeof legs.count);
+	legs.count[QUOIT_LEG_WHOLE][quoit_leg_bucket(3000)] = 1;
+	put(QUOIT_STATS_SESSIONS "/legs.2", &legs, sizeof legs);
+	put_session(2, 1, 1);
+	look();
+	follow_look_at_legs(&f);
+	cr_assert_eq(f.row_count, 2);
+	expect_near(f.rows[0].limits.p50_ns, 1000);
+	expect_near(f.rows[1].limits.p50_ns, 3000);
 }
 
 Test(follow, the_chosen_session_has_its_growth_and_anew_all_of_it)

@@ -115,6 +115,7 @@ Test(view_session, a_leg_has_its_percentiles_its_mean_and_its_part_of_the_time)
 	expect_line("fetch_to_end", "fetch_to_end           3.0u    3.0u    3.0u    3.0u    3.0u");
 	expect_line("end_to_post", "end_to_post            3.0u    3.0u    3.0u    3.0u    3.0u");
 	expect_line("post_to_reap", "post_to_reap           3.0u    3.0u    3.0u    3.0u    3.0u");
+	cr_expect_eq(v.lines[line_of("post_to_reap") + 1].length, 0, "it is the last one");
 	expect_line("waiting_for_memory",
 		    "waiting_for_memory        -       -       -       -       -");
 }
