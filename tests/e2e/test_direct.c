@@ -623,6 +623,53 @@ Test(direct, says_what_poisoned_its_inputs)
 	room_close(&r);
 }
 
+#define AHEAD 8 /* jobs of the chain before the reader */
+
+/*
+ * Start a chain of small jobs on z, and a reader of y behind it: z += y.  Returns whether all went
+ * through the consumer's ring, in which the reader does not wait for the chain's end.
+ */
+static bool read_in_ring(const struct device_room *r, quoit_tensor z, quoit_tensor y,
+			 quoit_job *ret_reader)
+{
+	const uint64_t before = direct_device(r).jobs_direct;
+
+	for (int i = 0; i < AHEAD; i++)
+		quoit_push(r->d, quoit_fill(z, i));
+	cr_assert_eq(quoit_start(r->d, quoit_add(z, z, y), ret_reader), 0);
+	cr_assert_eq(quoit_wait_all(r->d, DIRECT_PATIENCE_MS), 0);
+	return direct_device(r).jobs_direct == before + AHEAD + 1;
+}
+
+/* Nothing looks for poison before such a job runs: it is found once the consumer has run the job. */
+Test(direct, a_reader_of_poison_that_the_consumer_has_run_says_so)
+{
+	struct device_room r = direct_open("", NULL);
+	quoit_tensor x = quoit_create_vector(r.d, QUOIT_F32, 10),
+		     y = quoit_create_vector(r.d, QUOIT_F32, 1);
+	quoit_tensor index = quoit_create_vector(r.d, QUOIT_I32, 1),
+		     z = quoit_create_vector(r.d, QUOIT_F32, 1);
+	int32_t bad = 100;
+	unsigned in_ring = 0;
+
+	direct_bring_up(&r);
+	quoit_push(r.d, quoit_fill(x, 1.0));
+	cr_assert_eq(quoit_write(r.d, index, &bad, sizeof bad), 0);
+	cr_assert_eq(direct_run(r.d, quoit_gather(y, x, index, 3), NULL), -ERANGE);
+	for (int i = 0; i < 1000 && !in_ring; i++) {
+		struct quoit_error error;
+		quoit_job reader;
+
+		in_ring += read_in_ring(&r, z, y, &reader);
+		cr_expect_eq(quoit_get_result(r.d, reader), -QUOIT_EPOISON);
+		cr_assert(quoit_get_job_error(r.d, reader, &error));
+		cr_expect_eq(error.code, -ERANGE);
+		quoit_detach(r.d, reader);
+	}
+	cr_expect(in_ring, "the consumer never ran the reader");
+	room_close(&r);
+}
+
 /* ---- other sessions ---- */
 
 Test(direct, sessions_come_and_go)

@@ -27,9 +27,11 @@ PATTERNS = ('daemon/*.c', 'libclient/*.c', 'tools/*.c')
 # Their faults are no promise: examples, and programs that measure.
 LEFT_OUT = ('libclient/examples/', 'tools/cmd_bench', 'tools/bench/')
 # These wait, measure a core's work over time, or start many daemons: see quick.sh.
-SLOW = ('watchdog', 'fair_shares', 'figures', 'machines', 'memory_theorem', 'executor_deaths', 'executor_starts',
-        'exporter_prometheus', 'probes', 'drain', 'w5', 'legs', 'device_pairs', 'device_faults', 'direct_faults',
-        'ops_gemm_half')
+SLOW = tuple('build/debug/tests/' + name for name in (
+    'e2e/test_watchdog', 'e2e/test_fair_shares', 'e2e/test_figures', 'e2e/test_machines', 'e2e/test_memory_theorem',
+    'e2e/test_executor_deaths', 'e2e/test_executor_starts', 'e2e/test_exporter_prometheus', 'e2e/test_probes',
+    'e2e/test_drain', 'e2e/test_w5', 'e2e/test_legs', 'e2e/test_device_pairs', 'e2e/test_device_faults',
+    'e2e/test_direct_faults', 'unit/test_ops_gemm_half'))
 PRIVATE = '''mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs tmpfs /tmp &&
 mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && echo 1000 >/proc/self/oom_score_adj &&
 export QUOIT_MUTANTS=private && shift && exec "$@"'''
@@ -96,10 +98,14 @@ class Mutants:
         self.e2e = trial.Trial(self.tree, 3 * jobs)
         self.only_unit = options.unit
 
-    def prepare(self):
-        """Build everything without a fault, and learn which tests pass here."""
+    def prepare(self, paths):
+        """Build without a fault what faults in these sources concern, and learn which tests pass here."""
         self.tree.fill()
-        quick = {kind: [p for p in self.tree.programs(kind) if not p.endswith(SLOW)] for kind in ('unit', 'e2e')}
+        folders = {os.path.dirname(path) for path in paths}
+        concerned = {'unit': lambda p: any(self.unit.near(p, folder) for folder in folders),
+                     'e2e': lambda p: any(trial.concerned(path, p) for path in paths)}
+        quick = {kind: [p for p in self.tree.programs(kind) if p not in SLOW and concerned[kind](p)]
+                 for kind in concerned}
         wanted = quick['unit'] + ([] if self.only_unit else quick['e2e'] + build.SHARED)
         if not self.tree.make(*wanted):
             sys.exit('mutants.py: the tree does not build without a fault:\n' + self.tree.said)
@@ -141,9 +147,10 @@ def main():
         return 0
     alone()
     mutants = Mutants(options)
-    mutants.prepare()
+    chosen = list(sample(options))
+    mutants.prepare({path for path, _, _ in chosen})
     counts = dict.fromkeys(('noticed', 'survived', 'refused', 'same'), 0)
-    for path, text, words in sample(options):
+    for path, text, words in chosen:
         how, by = mutants.try_one(path, text)
         counts[how] += 1
         print('%s%s: %s' % (how, ' by ' + by if by else '', words if how == 'survived' else words.split('\n')[0]), flush=True)

@@ -13,7 +13,7 @@ CONCERNS = [
     ('tools/doctor/', ('doctor', 'report')),
     ('tools/top/', ('top', 'figures', 'tools')),
     ('tools/trace/', ('trace', 'recorders', 'report')),
-    ('tools/', ('tool', 'stat', 'ps', 'json', 'figures', 'bench', 'exit', 'share', 'report', 'features')),
+    ('tools/', ('tool', 'top', 'stat', 'ps', 'json', 'figures', 'bench', 'exit', 'share', 'report', 'features')),
 ]
 
 

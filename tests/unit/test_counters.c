@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_counters.c - counter files are read by label, and no content is trusted */
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "counters_case.h"
 #include "read/counters.h"
 
 #define LABEL(name, text) text,
@@ -19,60 +21,6 @@ static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
 static const char *const core_labels[] = {QUOIT_CORE_STATS(LABEL)};
 static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
 #undef LABEL
-
-static struct quoit_stats_header header(uint32_t header_bytes, uint32_t file_bytes,
-					uint32_t counters)
-{
-	return (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
-					   .version = QUOIT_STATS_VERSION,
-					   .header_bytes = header_bytes,
-					   .file_bytes = file_bytes,
-					   .label_bytes = QUOIT_LABEL_BYTES,
-					   .daemon_pid = 77,
-					   .counters = counters,
-					   .reactors = 2};
-}
-
-/* Value i is 100 + i. */
-static void fill_session(struct quoit_session_stats *s)
-{
-	memset(s, 0, sizeof *s);
-	s->header =
-		header(offsetof(struct quoit_session_stats, value), sizeof *s, QUOIT_SESSION_NR);
-	s->session = 5;
-	memset(s->name, 'x', sizeof s->name);
-	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++) {
-		snprintf(s->label[i], sizeof s->label[i], "%s", session_labels[i]);
-		s->value[i] = 100 + i;
-	}
-}
-
-/* Value i is 100 + i, that of reactor r is 1000 r + i, that of core c is 5000 + 100 c + i. */
-static void fill_totals(struct quoit_totals *t)
-{
-	memset(t, 0, sizeof *t);
-	t->header = header(offsetof(struct quoit_totals, value), sizeof *t, QUOIT_DAEMON_NR);
-	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++) {
-		snprintf(t->daemon_label[i], sizeof t->daemon_label[i], "%s", daemon_labels[i]);
-		t->value[i] = 100 + i;
-	}
-	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++) {
-		snprintf(t->reactor_label[i], sizeof t->reactor_label[i], "%s", reactor_labels[i]);
-		for (unsigned r = 0; r < 2; r++)
-			t->reactor[r].value[i] = 1000 * r + i;
-	}
-	t->reactor[1].cpu = 9;
-	t->header.reactor_counters = QUOIT_REACTOR_NR;
-	t->header.core_counters = QUOIT_CORE_NR;
-	t->header.cores = 3;
-	t->header.cores_at = offsetof(struct quoit_totals, core);
-	for (unsigned i = 0; i < QUOIT_CORE_NR; i++) {
-		snprintf(t->core_label[i], sizeof t->core_label[i], "%s", core_labels[i]);
-		for (unsigned c = 0; c < 3; c++)
-			t->core[c].value[i] = 5000 + 100 * c + i;
-	}
-	t->core[2].cpu = 11;
-}
 
 /* Parse a copy of exactly `size` bytes, so that a sanitizer notices a read too far. */
 static int parse_session(const void *bytes, size_t size, struct counters_session *ret)
@@ -104,7 +52,7 @@ Test(counters, every_session_counter_is_found_by_its_label)
 	struct quoit_session_stats file;
 	struct counters_session s;
 
-	fill_session(&file);
+	counters_case_session(&file);
 	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
 	cr_assert_eq(s.session, 5);
 	cr_assert_eq(s.origin.daemon_pid, 77);
@@ -118,7 +66,7 @@ Test(counters, a_counter_under_an_unknown_label_is_skipped_and_ours_is_not_known
 	struct quoit_session_stats file;
 	struct counters_session s;
 
-	fill_session(&file);
+	counters_case_session(&file);
 	snprintf(file.label[QUOIT_SESSION_DONE], QUOIT_LABEL_BYTES, "of_a_later_version");
 	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
 	cr_assert_not(s.value[QUOIT_SESSION_DONE].known);
@@ -130,7 +78,7 @@ Test(counters, a_file_with_fewer_counters_is_read_as_far_as_it_goes)
 	struct quoit_session_stats file;
 	struct counters_session s;
 
-	fill_session(&file);
+	counters_case_session(&file);
 	file.header.counters = 3;
 	cr_assert_eq(parse_session(&file, sizeof file, &s), 0);
 	cr_assert(s.value[2].known);
@@ -142,7 +90,7 @@ Test(counters, totals_have_their_counters_and_those_of_each_reactor_and_core)
 	struct quoit_totals file;
 	struct counters_totals t;
 
-	fill_totals(&file);
+	counters_case_totals(&file);
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
 	cr_assert_eq(t.reactors, 2);
 	cr_assert_eq(t.reactor[1].cpu, 9);
@@ -196,7 +144,7 @@ ParameterizedTest(struct wrong *row, counters, a_header_that_cannot_be_true_is_r
 	struct quoit_session_stats file;
 	struct counters_session s;
 
-	fill_session(&file);
+	counters_case_session(&file);
 	memcpy((char *)&file + row->offset, &row->value, sizeof row->value);
 	cr_assert_eq(parse_session(&file, sizeof file, &s), row->expected, "%s", row->what);
 }
@@ -206,11 +154,26 @@ Test(counters, more_reactors_than_there_can_be_are_refused)
 	struct quoit_totals file;
 	struct counters_totals t;
 
-	fill_totals(&file);
+	counters_case_totals(&file);
 	file.header.reactors = QUOIT_MAX_REACTORS + 1;
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), -EBADMSG);
 	file.header.reactors = QUOIT_MAX_REACTORS;
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), 0);
+}
+
+Test(counters, reactors_that_are_not_in_the_file_are_refused)
+{
+	struct quoit_totals file;
+	struct counters_totals t;
+	const size_t size = offsetof(struct quoit_totals, reactor[1]);
+
+	counters_case_totals(&file);
+	file.header.cores = 0;
+	file.header.cores_at = 0;
+	file.header.file_bytes = (uint32_t)size;
+	cr_expect_eq(parse_totals(&file, size, &t), -EBADMSG);
+	file.header.reactors = 1;
+	cr_expect_eq(parse_totals(&file, size, &t), 0);
 }
 
 Test(counters, more_cores_than_there_can_be_are_refused)
@@ -218,7 +181,7 @@ Test(counters, more_cores_than_there_can_be_are_refused)
 	static struct quoit_totals file;
 	struct counters_totals t;
 
-	fill_totals(&file);
+	counters_case_totals(&file);
 	file.header.cores = QUOIT_MAX_CORES + 1;
 	cr_assert_eq(parse_totals(&file, sizeof file, &t), -EBADMSG);
 	file.header.cores = QUOIT_MAX_CORES;
@@ -234,10 +197,10 @@ Test(counters, a_file_cut_short_anywhere_is_refused)
 	struct counters_session s;
 	struct counters_totals t;
 
-	fill_session(&session);
+	counters_case_session(&session);
 	for (size_t size = 0; size < sizeof session; size++)
 		cr_assert_lt(parse_session(&session, size, &s), 0, "%zu bytes", size);
-	fill_totals(&totals);
+	counters_case_totals(&totals);
 	for (size_t size = 0; size < sizeof totals; size += 64)
 		cr_assert_lt(parse_totals(&totals, size, &t), 0, "%zu bytes", size);
 }
@@ -250,7 +213,7 @@ Test(counters, random_words_in_a_good_file_do_no_harm)
 
 	srandom(1);
 	for (int round = 0; round < 20000; round++) {
-		fill_totals(&totals);
+		counters_case_totals(&totals);
 		for (int i = 0; i < 3; i++) {
 			uint32_t word = (uint32_t)random() >> random() % 31;
 			size_t at = (size_t)random() %
@@ -270,7 +233,7 @@ Test(counters, a_file_without_magic_is_of_a_session_that_is_not_there_yet)
 	struct counters_session s;
 	FILE *f = tmpfile();
 
-	fill_session(&file);
+	counters_case_session(&file);
 	for (int made = 0; made < 2; made++) {
 		file.header.magic = made ? QUOIT_STATS_MAGIC : 0;
 		rewind(f);
@@ -299,5 +262,25 @@ Test(counters, what_is_no_regular_file_is_not_read)
 	unlink(path);
 	cr_expect_eq(counters_read_totals(fileno(directory), &t), -ENOENT);
 	fclose(directory);
+	rmdir(folder);
+}
+
+/* As in a program that was started with its standard input closed. */
+Test(counters, a_file_is_read_by_whichever_descriptor_it_gets)
+{
+	char folder[] = "/tmp/quoit-counters-XXXXXX", path[64], bytes[16];
+	FILE *directory, *file;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/some", folder);
+	file = fopen(path, "w");
+	cr_assert(file && fputs("hello", file) >= 0);
+	fclose(file);
+	directory = fopen(folder, "r");
+	close(STDIN_FILENO);
+	cr_expect_eq(counters_read_file(fileno(directory), "some", bytes, sizeof bytes), 5);
+	cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0, "it was closed again");
+	fclose(directory);
+	unlink(path);
 	rmdir(folder);
 }

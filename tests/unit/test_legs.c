@@ -7,6 +7,7 @@
 
 #include <quoit/sample.h>
 
+#include "counters_case.h"
 #include "read/legs.h"
 
 /* ---- buckets ---- */
@@ -102,31 +103,7 @@ static struct quoit_session_legs file;
 
 static void make_file(void)
 {
-	static const char *const labels[QUOIT_LEG_NR] = {
-#define LABEL(name, text) text,
-		QUOIT_LEGS(LABEL)
-#undef LABEL
-	};
-
-	memset(&file, 0, sizeof file);
-	file.header = (struct quoit_stats_header){
-		.magic = QUOIT_STATS_MAGIC,
-		.version = QUOIT_STATS_VERSION,
-		.header_bytes = offsetof(struct quoit_session_legs, count),
-		.file_bytes = sizeof file,
-		.label_bytes = QUOIT_LABEL_BYTES,
-		.tsc_hz = 1000000000,
-		.counters = QUOIT_LEG_NR};
-	file.session = 7;
-	file.buckets = QUOIT_LEG_BUCKETS;
-	file.parts = QUOIT_LEG_PARTS;
-	file.operations = QUOIT_OP_NR;
-	file.operations_at = offsetof(struct quoit_session_legs, operation);
-	file.bytes_at = offsetof(struct quoit_session_legs, bytes);
-	file.sites_at = offsetof(struct quoit_session_legs, site);
-	file.site_rings = QUOIT_SITE_RINGS;
-	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
-		strcpy(file.label[i], labels[i]);
+	counters_case_legs(&file);
 }
 
 static void count(unsigned leg, uint64_t ticks, uint64_t jobs)
@@ -250,6 +227,14 @@ Test(legs, operations_right_behind_the_labels_are_not_taken_for_a_place)
 	l = parse();
 	cr_expect_not(l->bytes_known);
 	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_legs, bytes));
+}
+
+Test(legs, a_file_may_end_where_its_places_would_begin)
+{
+	make_file();
+	file.site_rings = 0;
+	file.sites_at = sizeof file;
+	cr_expect_eq(parse()->sites, 0);
 }
 
 Test(legs, bytes_that_are_not_in_the_file_are_not_known)

@@ -114,6 +114,19 @@ Test(limit, results_that_lie_in_the_cq_hold_up_nobody)
 	expect(&s, LIMIT_DATA, 100);
 }
 
+Test(limit, without_its_cost_or_its_busy_time_no_client_is_blamed)
+{
+	static const unsigned needed[] = {QUOIT_SESSION_BUSY_TICKS, QUOIT_SESSION_CORE_TICKS};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct counters_session s = busy(20);
+
+		count(QUOIT_LEG_RUN, 1000000, 200);
+		s.value[needed[i]].known = false;
+		expect(&s, LIMIT_RUN, 100);
+	}
+}
+
 /* Both sentences about the session. */
 static const char *said(const struct counters_session *s)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rates.c - rates between two readings of the totals */
+#include <string.h>
+
 #include <criterion/criterion.h>
 
 #include "read/rates.h"
@@ -109,6 +111,32 @@ Test(rates, of_all_reactors_counts_are_sums_and_shares_are_means)
 	expect(&r, RATE_CORES_OF, 0.5);
 	expect(&r, RATE_REFUSED_OF, 2);
 	expect(&r, RATE_KILLED_OF, 4);
+}
+
+/* Is this counter one of sessions that quoitd ended, or of deaths? */
+static bool is_of_killed(const char *label)
+{
+	return !strncmp(label, "kill_", 5) || !strcmp(label, "clients_died") ||
+	       !strcmp(label, "executors_died");
+}
+
+Test(rates, each_refusal_and_each_end_is_counted_once_and_nothing_else)
+{
+#define LABEL(name, text) text,
+	static const char *const labels[] = {QUOIT_DAEMON_STATS(LABEL)};
+#undef LABEL
+
+	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++) {
+		struct counters_totals from = totals(), to = totals();
+		struct rates r;
+
+		from.value[i].value = 5;
+		to.value[i].value = 6;
+		rates_of_all(&from, &to, 99 * SECOND, &r);
+		cr_expect_eq(r.value[RATE_REFUSED_OF], !strncmp(labels[i], "refused_", 8), "%s",
+			     labels[i]);
+		cr_expect_eq(r.value[RATE_KILLED_OF], is_of_killed(labels[i]), "%s", labels[i]);
+	}
 }
 
 Test(rates, what_a_file_does_not_have_is_not_known)

@@ -12,6 +12,7 @@
 #include "observe/histograms.h"
 #include "observe/reactor_histograms.h"
 #include "read/buckets.h"
+#include "read/rates.h"
 #include "read/timings.h"
 
 #define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
@@ -129,6 +130,32 @@ Test(timings, percentiles_are_of_what_came_between)
 	timings_free(&from);
 	cr_expect_lt(timings_percentile(&from, &to, -1, 50), 0, "there was no file");
 	timings_free(&to);
+}
+
+Test(timings, rates_have_percentiles_in_seconds)
+{
+	struct timings t;
+	struct rates r = {0};
+
+	make_file();
+	count(0, 1000, 60);
+	count(1, 5000, 40);
+	cr_assert_eq(parse(sizeof file, &t), 0);
+	rates_add_timings(NULL, &t, -1, &r);
+	cr_expect(r.known[RATE_P50_OF] && r.known[RATE_P99_OF]);
+	cr_expect_float_eq(r.value[RATE_P50_OF], 1000e-9, 10e-9);
+	cr_expect_float_eq(r.value[RATE_P99_OF], 5000e-9, 50e-9);
+	rates_add_timings(NULL, &t, 0, &r);
+	cr_expect_float_eq(r.value[RATE_P99_OF], 1000e-9, 10e-9, "of the first reactor alone");
+	rates_add_timings(&t, &t, -1, &r);
+	cr_expect_not(r.known[RATE_P50_OF] || r.known[RATE_P99_OF], "nothing came");
+	timings_free(&t);
+	make_file();
+	count(0, 0, 1);
+	cr_assert_eq(parse(sizeof file, &t), 0);
+	rates_add_timings(NULL, &t, -1, &r);
+	cr_expect(r.known[RATE_P50_OF] && r.known[RATE_P99_OF], "no time at all is known, too");
+	timings_free(&t);
 }
 
 /* ---- garbage ---- */

@@ -105,6 +105,23 @@ Test(user_sums, share_tells_what_each_gets_beside_what_it_may)
 	user_sums_free(u);
 }
 
+Test(user_sums, of_no_work_at_all_there_are_no_parts)
+{
+	struct user_sums *u = NULL;
+
+	put(1, 70, 1);
+	take(&u);
+	put(1, 70, 1);
+	take(&u);
+	share_count(u, 2e9, true, &users);
+	expect(&listed[0].got.cores, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		cr_expect_not(listed[i].got.gets_percent.known);
+		cr_expect_not(listed[i].got.may_percent.known);
+	}
+	user_sums_free(u);
+}
+
 /* Without seeing the whole, no parts are told. */
 Test(user_sums, share_tells_parts_of_nothing_that_it_does_not_see)
 {

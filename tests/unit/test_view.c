@@ -161,6 +161,23 @@ Test(view, the_chosen_session_is_always_shown)
 	view_free(&s->v);
 }
 
+Test(view, the_chosen_line_is_marked_over_its_whole_width)
+{
+	struct scene *s = scene();
+	const struct view_line *chosen, *other;
+
+	s->o.chosen = 49;
+	fill(s, WIDTH, 20);
+	chosen = &s->v.lines[line_of(s, 49)];
+	other = &s->v.lines[line_of(s, 48)];
+	cr_expect_eq(chosen->length, WIDTH);
+	cr_expect_eq(chosen->style[0], VIEW_CHOSEN);
+	cr_expect_eq(chosen->style[WIDTH - 1], VIEW_CHOSEN);
+	cr_expect_lt(other->length, WIDTH / 2);
+	cr_expect_eq(other->style[0], VIEW_PLAIN);
+	view_free(&s->v);
+}
+
 Test(view, steps_end_at_the_first_and_the_last)
 {
 	struct scene *s = scene();
@@ -341,5 +358,20 @@ Test(view, a_session_that_has_ended_is_said_to_have)
 	s->o.chosen = 99;
 	fill(s, WIDTH, 20);
 	cr_expect(strstr(s->v.lines[3].text, "Session 99 has ended"), "%s", s->v.lines[3].text);
+	view_free(&s->v);
+}
+
+/* Its row is still there, behind the rows of the last reading. */
+Test(view, a_session_that_was_in_the_last_row_has_ended_too)
+{
+	struct scene *s = scene();
+
+	s->o.page = VIEW_SESSION;
+	s->o.chosen = SESSIONS;
+	s->f.row_count = SESSIONS - 1;
+	view_fill(&s->v, &s->o, &s->f, &s->m, WIDTH, 20);
+	cr_expect(strstr(s->v.lines[3].text, "Session 50 has ended"), "%s", s->v.lines[3].text);
+	cr_expect_null(view_row(&s->f, SESSIONS));
+	cr_expect_not_null(view_row(&s->f, SESSIONS - 1));
 	view_free(&s->v);
 }
