@@ -54,7 +54,7 @@ struct direct_operands {
 };
 #define DIRECT_SCALAR 0xfu
 
-/* Are the bits of all dims of operand o set in the ballot, those of lanes 4 o to 4 o + 3? */
+/* Has the ballot the bits of all dims of operand o, which are those of lanes 4 o to 4 o + 3? */
 static __device__ bool direct_all_dims(uint32_t ballot, uint32_t o)
 {
 	return (ballot >> (QUOIT_MAX_DIMS * o) & 15u) == 15u;

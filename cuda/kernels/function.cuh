@@ -39,7 +39,7 @@ template <class T> struct relu_grad : map_binary<T> {
 	}
 };
 
-/* Of an integer; the smallest stays. */
+/* The absolute value of an integer. The smallest integer has none, and stays as it is. */
 template <class T, class Unsigned> struct magnitude : map_unary<T> {
 	__device__ T operator()(T x) const
 	{
@@ -76,7 +76,7 @@ template <class T, class Go> static __host__ __device__ auto function_as(uint8_t
 	}
 }
 
-/* go(F), by the call's operation and type. */
+/* Call go with the F of the call's operation and type. */
 #pragma nv_exec_check_disable
 template <class Go>
 static __host__ __device__ auto function_choose(const quoit_device_call &call, Go go)
@@ -86,7 +86,7 @@ static __host__ __device__ auto function_choose(const quoit_device_call &call, G
 		return function_as<float>(call.opcode, go);
 	case QUOIT_F64:
 		return function_as<double>(call.opcode, go);
-	case QUOIT_I32: /* ABS is the only one of integers */
+	case QUOIT_I32: /* of the functions, only ABS takes integers */
 		return go(magnitude<int32_t, uint32_t>());
 	default:
 		return go(magnitude<int64_t, uint64_t>());
