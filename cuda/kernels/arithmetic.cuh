@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* arithmetic.cuh - what two numbers make, element by element. */
+/* arithmetic.cuh - operations on two numbers, element by element. */
 #ifndef QUOIT_CUDA_ARITHMETIC_CUH
 #define QUOIT_CUDA_ARITHMETIC_CUH
 
 #include "kernels/element.h"
 #include "kernels/map.cuh"
 
-/* Integers wrap, which in C++ only unsigned ones do: the type to compute in. */
+/* The type to compute in. Integers must wrap, and in C++ only unsigned ones do. */
 template <class T> struct wrap {
 	using type = T;
 };
@@ -104,7 +104,7 @@ template <class T> struct axpby : map_binary<T> {
 	}
 };
 
-/* A scalar is the bits of a double for floating-point types, else of an integer. */
+/* A job's scalar is the bits of a double for floating-point types, of an integer for others. */
 template <class T> static __host__ __device__ T scalar_as(uint64_t bits)
 {
 	return (T)bits;
@@ -146,7 +146,7 @@ static __host__ __device__ auto arithmetic_as(const quoit_device_call &call, Go 
 	}
 }
 
-/* go(F), by the call's operation and type. */
+/* Call go with the F of the call's operation and type. */
 #pragma nv_exec_check_disable
 template <class Go>
 static __host__ __device__ auto arithmetic_choose(const quoit_device_call &call, Go go)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* choose.cuh - compare two numbers, choose between two by a condition, take one as it is. */
+/* choose.cuh - compare two numbers, choose one of two by a condition, or copy one unchanged. */
 #ifndef QUOIT_CUDA_CHOOSE_CUH
 #define QUOIT_CUDA_CHOOSE_CUH
 
 #include "kernels/map.cuh"
 
-/* How two numbers lie to each other; a bit each in the predicate's mask. */
+/* How two numbers compare. A predicate is the set of those for which it holds, as a mask. */
 enum relation { LESS = 1, EQUAL = 2, MORE = 4, UNORDERED = 8 };
 
 template <class T> struct compare : map_binary<T> {
@@ -46,7 +46,7 @@ template <class T, class Go> static __host__ __device__ auto compare_as(uint8_t 
 	return go(f);
 }
 
-/* go(F), by the call's predicate and type. */
+/* Call go with the F of the call's predicate and type. */
 #pragma nv_exec_check_disable
 template <class Go>
 static __host__ __device__ auto compare_choose(const quoit_device_call &call, Go go)
@@ -75,7 +75,7 @@ template <class T> struct either {
 	}
 };
 
-/* go(F), by the size of the call's elements. */
+/* Call go with the F for elements of the call's size. */
 #pragma nv_exec_check_disable
 template <class Go>
 static __host__ __device__ auto select_choose(const quoit_device_call &call, Go go)

@@ -4,7 +4,7 @@
 #include "kernels/listed.cuh"
 #include "kernels/system.cuh"
 
-/* Steps that are measured: some are longer, if a look missed one. */
+/* How many steps are measured. Some seem longer, because a reading came late: take the least. */
 #define CLOCK_STEPS 64
 
 static __global__ void stamp_kernel(uint64_t *word)
@@ -15,7 +15,7 @@ static __global__ void stamp_kernel(uint64_t *word)
 
 static kernel_node stamp_node((const void *)stamp_kernel);
 
-/* For a clock that is finer than a look takes, the step is the time of a look. */
+/* If the clock steps faster than it can be read, this finds the time that a reading takes. */
 static __global__ void step_kernel(uint64_t *word)
 {
 	uint64_t least = UINT64_MAX;

@@ -109,7 +109,7 @@ cudaError_t kernel_transpose(const walk *w, uint32_t fast, uint32_t size, cudaSt
 
 /* ---- gather ---- */
 
-/* The first thread that finds the verdict empty fills it; it is read when the job has ended. */
+/* The first thread that finds the verdict empty fills it. The host reads it after the job. */
 static __device__ void refuse_index(quoit_device_verdict *verdict, int64_t found, uint64_t allowed)
 {
 	if (atomicCAS((int *)&verdict->res, 0, -ERANGE) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* direct_ring.cuh - ring.h on a device: words of host memory, in the order of the whole system. */
+/* direct_ring.cuh - ring.h on a device: loads and stores of host memory, ordered system-wide. */
 #ifndef QUOIT_CUDA_DIRECT_RING_CUH
 #define QUOIT_CUDA_DIRECT_RING_CUH
 

@@ -54,7 +54,7 @@ ELEMENT double element_f64(uint64_t bits)
 
 /* ---- arithmetic ---- */
 
-/* Rounds toward zero; x / 0 is 0, and the one quotient that does not fit wraps. */
+/* Rounds toward zero. x / 0 is 0; the smallest integer / -1 does not fit, and wraps. */
 ELEMENT int32_t element_div_i32(int32_t x, int32_t y)
 {
 	if (y == 0)
@@ -69,7 +69,7 @@ ELEMENT int64_t element_div_i64(int64_t x, int64_t y)
 	return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 
-/* By squaring, modulo 2^64; to a negative power it is 1 / x^|y| toward zero, and 0 for x = 0. */
+/* Modulo 2^64. For a negative y it is 1 / x^|y|, rounded toward zero; for x = 0 that is 0. */
 ELEMENT int64_t element_pow_i64(int64_t x, int64_t y)
 {
 	uint64_t square = (uint64_t)x;
@@ -82,7 +82,7 @@ ELEMENT int64_t element_pow_i64(int64_t x, int64_t y)
 	return (int64_t)power;
 }
 
-/* A NaN on either side is the result; of equal numbers, also zeros of two signs, the second is. */
+/* A NaN in either place is the result. Of equal numbers (-0 equals 0) the second is. */
 ELEMENT float element_min_f32(float x, float y)
 {
 	return x < y || x != x ? x : y;

@@ -3,93 +3,117 @@
 #ifndef QUOIT_CUDA_FUNCTION_CUH
 #define QUOIT_CUDA_FUNCTION_CUH
 
+#include <quoit/families.h>
+
 #include "kernels/element.h"
 #include "kernels/map.cuh"
 
+/* The F of an operation is function_NAME<T>: one for each row of ops.def, which says its types. */
 #define FUNCTION(name, f32, f64)                                                                   \
-	template <class T> struct name;                                                            \
-	template <> struct name<float> : map_unary<float> {                                        \
+	template <class T> struct function_##name;                                                 \
+	template <> struct function_##name<float> : map_unary<float> {                             \
 		__device__ float operator()(float x) const                                         \
 		{                                                                                  \
 			return f32(x);                                                             \
 		}                                                                                  \
 	};                                                                                         \
-	template <> struct name<double> : map_unary<double> {                                      \
+	template <> struct function_##name<double> : map_unary<double> {                           \
 		__device__ double operator()(double x) const                                       \
 		{                                                                                  \
 			return f64(x);                                                             \
 		}                                                                                  \
 	};
 
-FUNCTION(relu, element_relu_f32, element_relu_f64)
-FUNCTION(exponential, expf, exp)
-FUNCTION(logarithm, logf, log)
-FUNCTION(root, sqrtf, sqrt)
-FUNCTION(tangent, tanhf, tanh)
-FUNCTION(sine, sinf, sin)
-FUNCTION(cosine, cosf, cos)
-FUNCTION(sigmoid, element_sigmoid_f32, element_sigmoid_f64)
-FUNCTION(absolute, fabsf, fabs)
-FUNCTION(lower, floorf, floor)
+/* After FUNCTION: the F for integers; expr makes the result from x. Unsigned integers wrap. */
+#define FUNCTION_INTEGER(name, expr)                                                               \
+	template <> struct function_##name<int32_t> : map_unary<int32_t> {                         \
+		using U = uint32_t;                                                                \
+		__device__ int32_t operator()(int32_t x) const                                     \
+		{                                                                                  \
+			return (int32_t)(expr);                                                    \
+		}                                                                                  \
+	};                                                                                         \
+	template <> struct function_##name<int64_t> : map_unary<int64_t> {                         \
+		using U = uint64_t;                                                                \
+		__device__ int64_t operator()(int64_t x) const                                     \
+		{                                                                                  \
+			return (int64_t)(expr);                                                    \
+		}                                                                                  \
+	};
 
-template <class T> struct relu_grad : map_binary<T> {
+FUNCTION(relu, element_relu_f32, element_relu_f64)
+FUNCTION(exp, expf, exp)
+FUNCTION(log, logf, log)
+FUNCTION(sqrt, sqrtf, sqrt)
+FUNCTION(tanh, tanhf, tanh)
+FUNCTION(sin, sinf, sin)
+FUNCTION(cos, cosf, cos)
+FUNCTION(sigmoid, element_sigmoid_f32, element_sigmoid_f64)
+FUNCTION(abs, fabsf, fabs)
+FUNCTION_INTEGER(abs, x < 0 ? 0 - (U)x : (U)x)
+FUNCTION(floor, floorf, floor)
+
+template <class T> struct function_relu_grad : map_binary<T> {
 	__device__ T operator()(T x, T dy) const
 	{
 		return x > 0 ? dy : (T)0;
 	}
 };
 
-/* Of an integer; the smallest stays. */
-template <class T, class Unsigned> struct magnitude : map_unary<T> {
-	__device__ T operator()(T x) const
-	{
-		return (T)(x < 0 ? 0 - (Unsigned)x : (Unsigned)x);
-	}
-};
+/* Call go with the F of an operation that has this type; it does not compile before F is above. */
+#define CASE_FUNCTION(nr, name, types)                                                             \
+	case nr:                                                                                   \
+		if constexpr (QUOIT_TYPES_##types & 1u << dtype)                                   \
+			return go(function_##name<T>());                                           \
+		break;
+#define CASE_GRADIENT CASE_FUNCTION
+#define CASE_NONE(nr, name, types)
+#define CASE_MOVE       CASE_NONE
+#define CASE_CAST       CASE_NONE
+#define CASE_TRANSPOSE  CASE_NONE
+#define CASE_ROLL       CASE_NONE
+#define CASE_GATHER     CASE_NONE
+#define CASE_SELECT     CASE_NONE
+#define CASE_COMPARE    CASE_NONE
+#define CASE_RANDOM     CASE_NONE
+#define CASE_ARITHMETIC CASE_NONE
+#define CASE_BLEND      CASE_NONE
+#define CASE_PRODUCT    CASE_NONE
+#define CASE_REDUCTION  CASE_NONE
+#define CASE_EXTREME    CASE_NONE
+#define CASE_PLACE      CASE_NONE
+#define CASE_LOSS       CASE_NONE
 
 #pragma nv_exec_check_disable
-template <class T, class Go> static __host__ __device__ auto function_as(uint8_t opcode, Go go)
+template <class T, uint8_t dtype, class Go>
+static __host__ __device__ auto function_as(uint8_t opcode, Go go)
 {
 	switch (opcode) {
-	case QUOIT_OP_RELU:
-		return go(relu<T>());
-	case QUOIT_OP_RELU_GRAD:
-		return go(relu_grad<T>());
-	case QUOIT_OP_EXP:
-		return go(exponential<T>());
-	case QUOIT_OP_LOG:
-		return go(logarithm<T>());
-	case QUOIT_OP_SQRT:
-		return go(root<T>());
-	case QUOIT_OP_TANH:
-		return go(tangent<T>());
-	case QUOIT_OP_SIN:
-		return go(sine<T>());
-	case QUOIT_OP_COS:
-		return go(cosine<T>());
-	case QUOIT_OP_ABS:
-		return go(absolute<T>());
-	case QUOIT_OP_FLOOR:
-		return go(lower<T>());
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	CASE_##family(nr, name, types)
+#include <quoit/ops.def>
+#undef QUOIT_OP
 	default:
-		return go(sigmoid<T>());
+		break;
 	}
+	/* Never reached. The compiler needs a result, and abs has all types. */
+	return go(function_abs<T>());
 }
 
-/* go(F), by the call's operation and type. */
+/* Call go with the F of the call's operation and type. */
 #pragma nv_exec_check_disable
 template <class Go>
 static __host__ __device__ auto function_choose(const quoit_device_call &call, Go go)
 {
 	switch (call.tensor[0].dtype) {
 	case QUOIT_F32:
-		return function_as<float>(call.opcode, go);
+		return function_as<float, QUOIT_F32>(call.opcode, go);
 	case QUOIT_F64:
-		return function_as<double>(call.opcode, go);
-	case QUOIT_I32: /* ABS is the only one of integers */
-		return go(magnitude<int32_t, uint32_t>());
+		return function_as<double, QUOIT_F64>(call.opcode, go);
+	case QUOIT_I32:
+		return function_as<int32_t, QUOIT_I32>(call.opcode, go);
 	default:
-		return go(magnitude<int64_t, uint64_t>());
+		return function_as<int64_t, QUOIT_I64>(call.opcode, go);
 	}
 }
 

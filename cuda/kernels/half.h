@@ -17,8 +17,8 @@
 #define HALF_BF16_LEAST    (-126)
 
 /*
- * In units of the last place the rounded number is an integer with the implicit bit.  Added to the
- * exponent's field, less one, it carries into that where it must, up to infinity.
+ * In units of the last place the rounded number is an integer that includes the implicit bit.
+ * Adding it to the exponent's field, less one, makes the carry into the exponent, up to infinity.
  */
 ELEMENT uint16_t half_round(double x, int mantissa, int least)
 {
@@ -53,8 +53,8 @@ ELEMENT double half_widen(uint16_t half, int mantissa, int least)
 }
 
 /*
- * A double that rounds to few digits as x would: digits that do not fit are gathered in the last
- * one, so that nothing is rounded twice.
+ * A double that rounds to a type of 16 bits as x itself would. The bits of x that do not fit are
+ * gathered in the last one that does, so x is not rounded twice.
  */
 ELEMENT double half_from_i64_exactly(int64_t x)
 {

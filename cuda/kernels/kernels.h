@@ -32,20 +32,20 @@ kernel_launch kernel_random; /* in row-major order */
 cudaError_t kernel_copy(const struct walk *walk, uint32_t size, cudaStream_t stream);
 
 /*
- * The same through squares in shared memory: the output is dense along the last dim, the input
- * along dim `fast`.  Size 2, 4 or 8.
+ * Copy as kernel_copy does, through squares in shared memory. The output must be dense along the
+ * last dim, the input along dim `fast`. Size 2, 4 or 8.
  */
 cudaError_t kernel_transpose(const struct walk *walk, uint32_t fast, uint32_t size,
 			     cudaStream_t stream);
 
-/* A gather is a copy whose input is found through operand 2, the index. */
+/* A gather is a copy; operand 2, the index, says where along the axis each element comes from. */
 struct gather_plan {
 	struct walk walk;    /* out, in without the axis, index */
 	int64_t axis_stride; /* of the input, in elements of `size` bytes */
 	uint64_t axis_dim;
 	uint32_t size; /* 2, 4, 8 or 16 */
 	uint8_t index_dtype;
-	struct quoit_device_verdict *verdict; /* the device's address of it */
+	struct quoit_device_verdict *verdict; /* where the device reaches it */
 };
 cudaError_t kernel_gather(const struct gather_plan *gather, cudaStream_t stream);
 
@@ -60,10 +60,10 @@ struct reduce_plan {
 	struct walk outer, inner;
 	uint64_t part_length; /* elements of `inner` in a part */
 	uint32_t parts;
-	uint32_t lanes; /* threads of a part: 1 (neighbours have neighbouring outputs), 32, 256 */
+	uint32_t lanes; /* threads of a part: 1 (next thread, next output), 32 or 256 */
 	uint64_t partial;
 	double divisor; /* of floating-point sums; 1 except for MEAN */
-	double factor;  /* the same; 1 except for SQLOSS */
+	double factor;  /* of floating-point sums; 1 except for SQLOSS */
 	double twice;   /* SQLOSS: 2 scalar[0] */
 	uint8_t opcode;
 	uint8_t dtype; /* of the input */
@@ -99,7 +99,7 @@ cudaError_t kernel_direct(const struct quoit_direct_requests *requests,
 /* Write the device's clock, in nanoseconds, to a word that the device reaches. */
 cudaError_t kernel_stamp(uint64_t *word, cudaStream_t stream);
 
-/* Write the least step of the device's clock, in nanoseconds, likewise; for opening a device. */
+/* Write the least step of the device's clock, in nanoseconds, to such a word. */
 cudaError_t kernel_clock_step(uint64_t *step, cudaStream_t stream);
 
 #ifdef __cplusplus

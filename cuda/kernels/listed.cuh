@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listed.cuh - every kernel of this object, so that all can be loaded before one stays.
+ * listed.cuh - the list of all kernels of this object, by which loaded.cu loads them early.
  *
- * The runtime loads a kernel when it is first launched, and may wait for the device then: for
- * ever, where a resident kernel is on it.  So every launch names a node of its kernel, which puts
- * itself into a list when this object is loaded, and loaded.cu goes through that list.
+ * The runtime loads a kernel at its first launch, and may wait then until the device is idle. While
+ * a resident kernel runs there, that wait would never end. So each kernel has a node, which enters
+ * the list when this object is loaded, and each launcher names the node of its kernel.
  */
 #ifndef QUOIT_CUDA_LISTED_CUH
 #define QUOIT_CUDA_LISTED_CUH
@@ -16,7 +16,7 @@ struct kernel_node {
 	explicit kernel_node(const void *k);
 };
 
-/* Has the node of a template made, which is only if it is named. */
+/* Does nothing, but names a node: the compiler makes a template's node only if it is named. */
 static inline void kernel_name(const kernel_node *)
 {
 }

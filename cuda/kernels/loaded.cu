@@ -3,7 +3,7 @@
 #include "kernels/kernels.h"
 #include "kernels/listed.cuh"
 
-/* Initialized before any constructor runs. */
+/* A constant initializes it, so it is ready before the first constructor of a node runs. */
 static const kernel_node *kernel_nodes = nullptr;
 
 kernel_node::kernel_node(const void *k) : kernel(k), next(kernel_nodes)

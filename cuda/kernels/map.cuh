@@ -2,8 +2,9 @@
 /*
  * map.cuh - make element i of the output from elements i of up to three inputs.
  *
- * F is what is done: a class with types Out, A, B, C, the number of `inputs`, and an operator ().
- * Dense operands are read and written 16 bytes at a time, others element by element.
+ * F is the operation: a class with the types Out, A, B, C of output and inputs, the number of
+ * `inputs`, and an operator () that takes so many. If all operands are dense, a thread reads and
+ * writes 16 bytes at a time, otherwise one element.
  */
 #ifndef QUOIT_CUDA_MAP_CUH
 #define QUOIT_CUDA_MAP_CUH
@@ -12,7 +13,7 @@
 #include "kernels/listed.cuh"
 
 #define MAP_THREADS 256
-#define MAP_BLOCKS  4096 /* more elements than these have threads are taken in turns */
+#define MAP_BLOCKS  4096 /* at most; with more elements, a thread makes several */
 
 template <class T> struct map_unary {
 	using Out = T;
@@ -30,7 +31,7 @@ template <class T, int N> struct alignas(sizeof(T) * N) map_pack {
 	T v[N];
 };
 
-/* How many elements make 16 bytes of the largest type. */
+/* How many elements of the largest type fit into 16 bytes. */
 template <class F> __host__ __device__ constexpr int map_width()
 {
 	size_t most = sizeof(typename F::Out);
@@ -122,7 +123,7 @@ template <class F> __global__ void __launch_bounds__(MAP_THREADS) map_dense(walk
 
 /* ---- any strides ---- */
 
-/* Where element i of a walk lies in its operands, in elements. */
+/* For each operand, the offset of element i of a walk, in elements. */
 template <int N>
 __device__ __forceinline__ void map_offsets(const walk &w, uint32_t i, int64_t *ret)
 {
@@ -144,7 +145,7 @@ __device__ __forceinline__ void map_offsets(const walk &w, uint32_t i, int64_t *
 	}
 }
 
-/* Elements first, first + step, ... of a walk. */
+/* Make the elements first, first + step, ... of a walk. */
 template <class F>
 __device__ __forceinline__ void map_each(const walk &w, F f, uint32_t first, uint32_t step)
 {
@@ -210,7 +211,7 @@ template <class F> cudaError_t map_launch(const walk *w, F f, cudaStream_t strea
 	return cudaGetLastError();
 }
 
-/* What the functions that choose an F by a call (arithmetic.cuh and so on) do with it here. */
+/* The `go` for arithmetic_choose and its like: launch the F that they choose. */
 struct map_into_stream {
 	const walk *w;
 	cudaStream_t stream;

@@ -66,7 +66,7 @@ ELEMENT void random_block(uint64_t key, uint64_t block, uint32_t ret_word[RANDOM
 	ret_word[3] = c3;
 }
 
-/* ---- the functions that Box-Muller needs, each on the interval that it needs ---- */
+/* ---- functions for Box-Muller, each only on the interval that it needs ---- */
 
 /* ln of a normal positive number. */
 ELEMENT float random_log_f32(float x)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce.cuh - the tree of every reduction: parts, lanes, and how they are put together.
+ * reduce.cuh - the tree of every reduction: parts, lanes, and how their results are merged.
  *
- * R is what is done: a class with a type Acc (up to 16 bytes); start(), an accumulator of nothing;
- * read(plan, base, i), what element i brings; take(acc, that, i); merge(a, b); store(plan, at,
- * acc), which writes the result.  Who merges with whom depends on the plan's numbers only, so the
- * bits of a result do too.
+ * R is the operation, a class with:
+ *   Acc                    the type of an accumulator, at most 16 bytes
+ *   start()                returns the accumulator of no elements
+ *   read(plan, base, i)    returns the value of element i
+ *   take(acc, value, i)    takes that value into acc
+ *   merge(acc, other)      takes another accumulator into acc
+ *   store(plan, at, acc)   writes the result to element `at` of the output
+ * The plan's numbers alone determine the tree, so they determine the bits of a result too.
  */
 #ifndef QUOIT_CUDA_REDUCE_CUH
 #define QUOIT_CUDA_REDUCE_CUH
@@ -16,11 +20,12 @@
 #define REDUCE_THREADS 256
 #define REDUCE_WARP    32
 #define REDUCE_BLOCKS  65536
-#define REDUCE_CHAINS  4 /* accumulators of a thread, so that loads and sums overlap */
+#define REDUCE_CHAINS  4 /* accumulators of a thread: their loads and sums overlap */
 
 /*
- * Where element i of a walk of any length lies in an operand, in elements.  Not static: what is
- * called, and not inlined, would have the folder in which it is compiled in its name.
+ * The offset of element i of a walk in operand o, in elements. The walk may have 2^32 elements or
+ * more. Not static: nvcc puts the build folder into the name of a static function that it does not
+ * inline, and the object would then depend on that folder.
  */
 inline __device__ __noinline__ int64_t reduce_offset_strided(const walk &w, int o, uint64_t i)
 {
@@ -38,7 +43,7 @@ static __device__ __forceinline__ int64_t reduce_offset(const walk &w, int o, ui
 	return w.dims == 1 ? (int64_t)i * w.operand[o].stride[0] : reduce_offset_strided(w, o, i);
 }
 
-/* A part's elements first, first + step, ... below end. */
+/* Reduce the elements first, first + step, ... below end. */
 template <class R>
 __device__ __forceinline__ typename R::Acc reduce_run(const reduce_plan &p, int64_t base,
 						      uint64_t first, uint64_t end, uint64_t step)
@@ -62,7 +67,7 @@ __device__ __forceinline__ typename R::Acc reduce_run(const reduce_plan &p, int6
 	return chain[0];
 }
 
-/* The accumulator of the lane `distance` above. */
+/* Returns the accumulator of the lane whose number is `distance` higher. */
 template <class Acc> __device__ __forceinline__ Acc reduce_above(const Acc &acc, int distance)
 {
 	constexpr int words = sizeof(Acc) / sizeof(uint64_t);
@@ -77,7 +82,7 @@ template <class Acc> __device__ __forceinline__ Acc reduce_above(const Acc &acc,
 	return above;
 }
 
-/* Lane 0 gets all of a warp's. */
+/* Merge the accumulators of a warp into lane 0's. */
 template <class R> __device__ __forceinline__ void reduce_warp(typename R::Acc &acc)
 {
 #pragma unroll
@@ -88,7 +93,7 @@ template <class R> __device__ __forceinline__ void reduce_warp(typename R::Acc &
 	}
 }
 
-/* Thread 0 gets all of a block's. */
+/* Merge the accumulators of a block into thread 0's. */
 template <class R> __device__ __forceinline__ void reduce_block(typename R::Acc &acc)
 {
 	__shared__ typename R::Acc of_warp[REDUCE_THREADS / REDUCE_WARP];
@@ -114,7 +119,7 @@ __device__ __forceinline__ void reduce_store(const reduce_plan &p, uint64_t outp
 		R::store(p, reduce_offset(p.outer, 1, output), acc);
 }
 
-/* One part by one thread, a warp, or a block; by block number `block` of `blocks`. */
+/* Reduce the share of block number `block` of `blocks`: each part by `lanes` threads. */
 template <class R, int lanes>
 __device__ __forceinline__ void reduce_units(const reduce_plan &p, uint32_t block, uint32_t blocks)
 {
@@ -147,7 +152,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
 	reduce_units<R, lanes>(p, blockIdx.x, gridDim.x);
 }
 
-/* The parts of an output by one warp. */
+/* Merge the parts of each output, one warp per output. */
 template <class R>
 __device__ __forceinline__ void reduce_outputs(const reduce_plan &p, uint32_t block,
 					       uint32_t blocks)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce_ops.cuh - sum, mean, product, largest, smallest, their places, sum of squares, squared loss.
+ * reduce_ops.cuh - the operation of each reduction, for reduce.cuh.
  *
- * Floating-point sums and products are made in double, those of integers modulo 2^64, as on the CPU.
+ * As on the CPU, floating-point sums and products are computed in double, those of integers modulo
+ * 2^64.
  */
 #ifndef QUOIT_CUDA_REDUCE_OPS_CUH
 #define QUOIT_CUDA_REDUCE_OPS_CUH
@@ -11,7 +12,7 @@
 
 #include "kernels/reduce.cuh"
 
-/* ---- what an element brings ---- */
+/* ---- the value of an element ---- */
 
 template <class T, class Wide> struct plain {
 	using In = Wide;
@@ -33,7 +34,7 @@ template <class T> struct squared {
 	}
 };
 
-/* The square of x - y; on the way the gradient is written, which may lie where x or y does. */
+/* The square of x - y. Also writes the gradient, if wanted; it may overwrite x or y. */
 template <class T> struct loss {
 	using In = double;
 	static __device__ __forceinline__ double read(const reduce_plan &p, int64_t, uint64_t i)
@@ -90,11 +91,11 @@ template <class T, class Wide> struct product : sum<T, Wide, plain<T, Wide>> {
 	}
 };
 
-/* ---- the largest or smallest, and where the first one is ---- */
+/* ---- the largest or smallest, and the place of the first one ---- */
 
 template <class T> struct best {
 	T value;
-	int64_t place; /* -1: of nothing */
+	int64_t place; /* -1: no element yet */
 };
 
 template <class T, bool least> struct extreme : plain<T, T> {
@@ -103,7 +104,7 @@ template <class T, bool least> struct extreme : plain<T, T> {
 	{
 		return {0, -1};
 	}
-	/* A NaN beats any number; of equal ones the first is taken. */
+	/* A NaN beats any number. Of equal numbers, and of NaNs, the one in front wins. */
 	static __device__ __forceinline__ void merge(Acc &acc, const Acc &other)
 	{
 		const bool nan = acc.value != acc.value;
@@ -129,7 +130,7 @@ template <class T, bool least> struct extreme : plain<T, T> {
 	}
 };
 
-/* ---- which one ---- */
+/* ---- choose R ---- */
 
 #pragma nv_exec_check_disable
 template <class T, class Go>
@@ -170,7 +171,7 @@ static __host__ __device__ auto reduce_integer(const reduce_plan &p, Go go)
 	}
 }
 
-/* go(R), by the plan's operation and type. */
+/* Call go with the R of the plan's operation and type. */
 #pragma nv_exec_check_disable
 template <class Go> static __host__ __device__ auto reduce_choose(const reduce_plan &p, Go go)
 {

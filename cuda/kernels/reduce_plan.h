@@ -13,7 +13,7 @@
 #include "kernels/element.h"
 #include "kernels/kernels.h"
 
-/* Parts that keep a large device busy, and elements that are too few for a thread of their own. */
+/* UNITS keep a large device busy; a part has LEAST elements or more, unless it is the last. */
 #define REDUCE_ROW_UNITS    1024  /* warps or blocks */
 #define REDUCE_COLUMN_UNITS 65536 /* threads, if each makes an output */
 #define REDUCE_ROW_LEAST    4096

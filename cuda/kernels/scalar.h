@@ -7,7 +7,7 @@
 
 #include "kernels/half.h"
 
-/* The bits of an element of this type, in the low bytes. */
+/* Returns the bits of an element of type dtype, in the low bytes. */
 ELEMENT uint64_t scalar_bits(uint64_t bits, uint8_t dtype)
 {
 	const double x = element_f64(bits);

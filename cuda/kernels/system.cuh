@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * system.cuh - what C++ has no words for: words that the whole system shares, and the clock.
+ * system.cuh - access to words that device and host share, and to the device's clock.
  *
- * Each access is the instruction that PTX's memory model gives for its order; sequentially
- * consistent ones have a fence before them, so that a store is seen before a load that follows.
+ * C++ has neither, so this is PTX. Each access is the instruction that PTX's memory model has for
+ * its order. A sequentially consistent one has a fence before it, so that the host sees an earlier
+ * store before the device loads.
  */
 #ifndef QUOIT_CUDA_SYSTEM_CUH
 #define QUOIT_CUDA_SYSTEM_CUH

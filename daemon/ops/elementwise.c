@@ -236,48 +236,46 @@ struct elementwise_row {
 	uint32_t inputs;
 };
 
-#define ROW_FLOAT(NAME, name, nr)                                                                  \
-	[QUOIT_OP_##                                                                               \
-		NAME] = {.fn = {[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64}, .inputs = nr}
-#define ROW_NUMBER(NAME, name)                                                                     \
-	[QUOIT_OP_##NAME] = {.fn = {[QUOIT_F32] = name##_f32,                                      \
-				    [QUOIT_F64] = name##_f64,                                      \
-				    [QUOIT_I32] = name##_i32,                                      \
-				    [QUOIT_I64] = name##_i64},                                     \
-			     .with_scalar = {[QUOIT_F32] = name##_scalar_f32,                      \
-					     [QUOIT_F64] = name##_scalar_f64,                      \
-					     [QUOIT_I32] = name##_scalar_i32,                      \
-					     [QUOIT_I64] = name##_scalar_i64},                     \
-			     .inputs = 2}
+/* A kernel for each type that a letter of ops.def stands for. */
+#define KERNELS_F(name)                                                                            \
+	{                                                                                          \
+		[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64                                 \
+	}
+#define KERNELS_N(name)                                                                            \
+	{                                                                                          \
+		[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64, [QUOIT_I32] = name##_i32,      \
+		[QUOIT_I64] = name##_i64                                                           \
+	}
+
+/* A row for each operation of these families, which does not compile until its kernels are above. */
+#define ROW_FUNCTION(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 1},
+#define ROW_GRADIENT(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 2},
+#define ROW_BLEND                     ROW_GRADIENT
+#define ROW_ARITHMETIC(nr, name, types)                                                            \
+	[nr] = {.fn = KERNELS_##types(name),                                                       \
+		.with_scalar = KERNELS_##types(name##_scalar),                                     \
+		.inputs = 2},
+/* The other families have files of their own. */
+#define ROW_NONE(nr, name, types)
+#define ROW_MOVE(nr, name, types)
+#define ROW_CAST(nr, name, types)
+#define ROW_TRANSPOSE(nr, name, types)
+#define ROW_ROLL(nr, name, types)
+#define ROW_GATHER(nr, name, types)
+#define ROW_SELECT(nr, name, types)
+#define ROW_COMPARE(nr, name, types)
+#define ROW_RANDOM(nr, name, types)
+#define ROW_PRODUCT(nr, name, types)
+#define ROW_REDUCTION(nr, name, types)
+#define ROW_EXTREME(nr, name, types)
+#define ROW_PLACE(nr, name, types)
+#define ROW_LOSS(nr, name, types)
 
 static const struct elementwise_row elementwise_rows[] = {
-	ROW_NUMBER(ADD, add),
-	ROW_NUMBER(SUB, sub),
-	ROW_NUMBER(MUL, mul),
-	ROW_NUMBER(DIV, div),
-	ROW_NUMBER(MIN, min),
-	ROW_NUMBER(MAX, max),
-	[QUOIT_OP_AXPBY] = {.fn = {[QUOIT_F32] = axpby_f32,
-				   [QUOIT_F64] = axpby_f64,
-				   [QUOIT_I32] = axpby_i32,
-				   [QUOIT_I64] = axpby_i64},
-			    .inputs = 2},
-	ROW_FLOAT(RELU_GRAD, relu_grad, 2),
-	ROW_FLOAT(RELU, relu, 1),
-	ROW_FLOAT(EXP, exp, 1),
-	ROW_FLOAT(LOG, log, 1),
-	ROW_FLOAT(SQRT, sqrt, 1),
-	ROW_FLOAT(TANH, tanh, 1),
-	ROW_FLOAT(SIN, sin, 1),
-	ROW_FLOAT(COS, cos, 1),
-	ROW_FLOAT(SIGMOID, sigmoid, 1),
-	[QUOIT_OP_ABS] = {.fn = {[QUOIT_F32] = abs_f32,
-				 [QUOIT_F64] = abs_f64,
-				 [QUOIT_I32] = abs_i32,
-				 [QUOIT_I64] = abs_i64},
-			  .inputs = 1},
-	ROW_NUMBER(POW, pow),
-	ROW_FLOAT(FLOOR, floor, 1),
+#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
+	ROW_##family(nr, name, types)
+#include <quoit/ops.def>
+#undef QUOIT_OP
 };
 
 /* Is one input args->scalar[0]?  Only operations that take a scalar may have an arg (rules.c). */

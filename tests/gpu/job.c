@@ -234,20 +234,21 @@ void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolera
 	}
 	job->args.error = 0;
 	ops_reference_run(&job->args);
-	GPU_CHECK(g, res == job->args.error, "operation %d, arg %d, type %d: %d, not %d",
-		  job->args.opcode, job->args.arg, t[0].dtype, res, (int)job->args.error);
+	GPU_CHECK(g, res == job->args.error, "%s of %s, arg %d: %d, not %d",
+		  ops_name(job->args.opcode), ops_type_name(t[0].dtype), job->args.arg, res,
+		  (int)job->args.error);
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !job->args.error; i++) {
 		long at = before[i] ? job_differs(job, i, got[i], job->memory[i].bytes, &tolerance)
 				    : -1;
 
 		GPU_CHECK(g, at < 0,
-			  "operation %d, arg %d, types %d %d, dims %u %u %u %u, strides %ld %ld "
-			  "%ld %ld and %ld %ld %ld %ld: element %ld of memory %d",
-			  job->args.opcode, job->args.arg, t[0].dtype, t[1].dtype, t[0].dim[0],
-			  t[0].dim[1], t[0].dim[2], t[0].dim[3], (long)t[0].stride[0],
-			  (long)t[0].stride[1], (long)t[0].stride[2], (long)t[0].stride[3],
-			  (long)t[1].stride[0], (long)t[1].stride[1], (long)t[1].stride[2],
-			  (long)t[1].stride[3], at, i);
+			  "%s, arg %d, types %s %s, dims %u %u %u %u, strides %ld %ld %ld %ld and "
+			  "%ld %ld %ld %ld: element %ld of memory %d",
+			  ops_name(job->args.opcode), job->args.arg, ops_type_name(t[0].dtype),
+			  ops_type_name(t[1].dtype), t[0].dim[0], t[0].dim[1], t[0].dim[2],
+			  t[0].dim[3], (long)t[0].stride[0], (long)t[0].stride[1],
+			  (long)t[0].stride[2], (long)t[0].stride[3], (long)t[1].stride[0],
+			  (long)t[1].stride[1], (long)t[1].stride[2], (long)t[1].stride[3], at, i);
 	}
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		free(before[i]);

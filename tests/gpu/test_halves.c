@@ -336,8 +336,8 @@ static void random_numbers(struct gpu *g)
 			const double x = ops_get_f(&job.args.t[0], pos);
 
 			GPU_CHECK(g, memcmp(&x, &want, sizeof(x)) == 0,
-				  "operation %d, type %d: %.17g, not %.17g", opcode, dtype, x,
-				  want);
+				  "%s of %s: %.17g, not %.17g", ops_name(opcode),
+				  ops_type_name(dtype), x, want);
 		} while (ops_next(job.args.t[0].dim, pos));
 		gpu_job_free(&job);
 	}

@@ -227,24 +227,25 @@ static bool close_enough(uint8_t dtype, double x, double y, const struct ops_tol
 static void compare(const struct ops_case *c, const char *want,
 		    const struct ops_tolerance *tolerance, const char *how, uint32_t tiles)
 {
+	const char *name = ops_name(c->args.opcode);
+
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const uint8_t dtype = c->args.t[i].dtype;
 		const size_t size = c->memory[i].size;
 
 		if (!ops_is_float(dtype)) {
 			cr_assert(size == 0 || memcmp(c->memory[i].bytes, want, size) == 0,
-				  "operation %d, %s, %u tiles: tensor %d differs", c->args.opcode,
-				  how, tiles, i);
+				  "%s of %s, %s, %u tiles: tensor %d differs", name,
+				  ops_type_name(dtype), how, tiles, i);
 		} else {
 			for (size_t e = 0; e < size; e += op_dtype_size(dtype)) {
 				const double x = ops_load_f(dtype, (char *)c->memory[i].bytes + e);
 				const double y = ops_load_f(dtype, want + e);
 
-				cr_assert(
-					close_enough(dtype, x, y, tolerance),
-					"operation %d, type %d, %s, %u tiles: byte %zu of tensor %d "
-					"is %.17g, should be %.17g",
-					c->args.opcode, dtype, how, tiles, e, i, x, y);
+				cr_assert(close_enough(dtype, x, y, tolerance),
+					  "%s of %s, %s, %u tiles: byte %zu of tensor %d is %.17g, "
+					  "should be %.17g",
+					  name, ops_type_name(dtype), how, tiles, e, i, x, y);
 			}
 		}
 		want += room(c, i);
@@ -297,8 +298,8 @@ void ops_case_check(struct ops_case *c, struct ops_tolerance tolerance)
 			got = snapshot(c, &size);
 			if (first)
 				cr_assert(memcmp(got, first, size) == 0,
-					  "operation %d: %s in %u tiles gives other bits",
-					  c->args.opcode, isas[i].name, tiles[j]);
+					  "%s: %s in %u tiles gives other bits",
+					  ops_name(c->args.opcode), isas[i].name, tiles[j]);
 			if (first)
 				free(got);
 			else

@@ -91,6 +91,10 @@ struct ops_row {
 extern const struct ops_row ops_rows[];
 extern const size_t ops_row_nr;
 
+/* The names of an operation and of a type, for messages; "?" for any other number. */
+const char *ops_name(uint8_t opcode);
+const char *ops_type_name(uint8_t dtype);
+
 /* How many inputs it has, if it makes each element from elements of its shape; else -1. */
 int ops_inputs(const struct ops_row *row);
 

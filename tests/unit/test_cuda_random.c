@@ -48,7 +48,8 @@ Test(cuda_random, a_device_gives_the_same_bits_as_the_cpu)
 		ops_case_run(&c, &isas[0], 1);
 		make(c.args.opcode, dtype, rows[r / 4].key, rows[r / 4].block, made);
 		cr_assert(memcmp(made, c.args.t[0].data, ELEMENTS * op_dtype_size(dtype)) == 0,
-			  "operation %d, type %d, row %zu", c.args.opcode, dtype, r / 4);
+			  "%s of %s, row %zu", ops_name(c.args.opcode), ops_type_name(dtype),
+			  r / 4);
 		ops_case_done(&c);
 	}
 }

@@ -109,8 +109,9 @@ Test(ops_random, element_i_is_a_function_of_key_counter_and_i)
 					define(opcodes[o], dtype, key, UINT64_MAX - 77, i);
 
 				cr_assert(fabs(ops_get_f(&c.args.t[0], pos) - want) <= most,
-					  "operation %d, type %d, element %u: %.17g, not %.17g",
-					  opcodes[o], dtype, i, ops_get_f(&c.args.t[0], pos), want);
+					  "%s of %s, element %u: %.17g, not %.17g",
+					  ops_name(opcodes[o]), ops_type_name(dtype), i,
+					  ops_get_f(&c.args.t[0], pos), want);
 			}
 			ops_case_done(&c);
 		}

@@ -113,10 +113,10 @@ static void check(const struct row *row, uint8_t dtype, const struct ops_isa *is
 			where = x;
 		}
 	} while (ops_next(dim, pos));
-	cr_assert_leq(worst, row->ulp, "operation %d, type %d, %s: %.2f ulp at %.17g", row->opcode,
-		      dtype, isa->name, worst, where);
-	cr_log_info("operation %d, type %d, [%g, %g]: %.2f ulp at %.17g", row->opcode, dtype,
-		    row->low, row->high, worst, where);
+	cr_assert_leq(worst, row->ulp, "%s of %s, %s: %.2f ulp at %.17g", ops_name(row->opcode),
+		      ops_type_name(dtype), isa->name, worst, where);
+	cr_log_info("%s of %s, [%g, %g]: %.2f ulp at %.17g", ops_name(row->opcode),
+		    ops_type_name(dtype), row->low, row->high, worst, where);
 	ops_case_done(&c);
 }
 
