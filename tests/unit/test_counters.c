@@ -15,13 +15,6 @@
 #include "counters_case.h"
 #include "read/counters.h"
 
-#define LABEL(name, text) text,
-static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};
-static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
-static const char *const core_labels[] = {QUOIT_CORE_STATS(LABEL)};
-static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
-#undef LABEL
-
 /* Parse a copy of exactly `size` bytes, so that a sanitizer notices a read too far. */
 static int parse_session(const void *bytes, size_t size, struct counters_session *ret)
 {
@@ -58,7 +51,7 @@ Test(counters, every_session_counter_is_found_by_its_label)
 	cr_assert_eq(s.origin.daemon_pid, 77);
 	cr_assert_eq(strlen(s.name), 32, "a name without an end is ended");
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
-		cr_assert(s.value[i].known && s.value[i].value == 100 + i, "%s", session_labels[i]);
+		cr_assert(s.value[i].known && s.value[i].value == 100 + i, "%s", file.label[i]);
 }
 
 Test(counters, a_counter_under_an_unknown_label_is_skipped_and_ours_is_not_known)
@@ -95,15 +88,16 @@ Test(counters, totals_have_their_counters_and_those_of_each_reactor_and_core)
 	cr_assert_eq(t.reactors, 2);
 	cr_assert_eq(t.reactor[1].cpu, 9);
 	for (unsigned i = 0; i < QUOIT_DAEMON_NR; i++)
-		cr_assert(t.value[i].known && t.value[i].value == 100 + i, "%s", daemon_labels[i]);
+		cr_assert(t.value[i].known && t.value[i].value == 100 + i, "%s",
+			  file.daemon_label[i]);
 	for (unsigned i = 0; i < QUOIT_REACTOR_NR; i++)
 		cr_assert(t.reactor[1].value[i].known && t.reactor[1].value[i].value == 1000 + i,
-			  "%s", reactor_labels[i]);
+			  "%s", file.reactor_label[i]);
 	cr_assert_eq(t.cores, 3);
 	cr_assert_eq(t.core[2].cpu, 11);
 	for (unsigned i = 0; i < QUOIT_CORE_NR; i++)
 		cr_assert(t.core[2].value[i].known && t.core[2].value[i].value == 5200 + i, "%s",
-			  core_labels[i]);
+			  file.core_label[i]);
 }
 
 /* ---- refusals ---- */
