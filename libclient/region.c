@@ -11,9 +11,9 @@
 #include "region.h"
 
 /*
- * For this long after a refusal the library does not ask for as much memory again, which saves
- * a round trip.  Memory that other processes of the user free meanwhile is
- * noticed only afterwards; pieces that are given back to the arena are found at once.
+ * For this long after a refusal the library does not ask for as much memory again, which saves a
+ * round trip.  Memory that other processes of the user free meanwhile is noticed only afterwards;
+ * pieces that are given back to the arena are found at once.
  */
 #define ARENA_REFUSED_NS UINT64_C(100000000)
 

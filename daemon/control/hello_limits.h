@@ -10,7 +10,7 @@
 
 /*
  * Fill in the defaults, and check the whole; nothing is charged yet (hello_charge.h).  False: the
- * hello makes no sense, and the text says why.  *ret is written either way.
+ * request asks for what cannot be, and the text says why.  *ret is written either way.
  */
 bool hello_limits(const struct connection *c, const struct quoit_hello *h,
 		  struct session_limits *ret, char *text, size_t size);

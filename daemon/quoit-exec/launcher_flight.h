@@ -68,7 +68,10 @@ struct transfer {
 /* A request has come: it is in flight, and held if it cannot start. */
 void flight_take(struct launcher *l, uint32_t channel, const struct quoit_exec_request *q);
 
-/* Put it into a stream; false: a flight that it names is not in one yet, or there is no room. */
+/*
+ * Put the flight into a stream.  False: it waits for a flight that is in no stream yet, or its
+ * stream has no room.
+ */
 bool flight_start(struct launcher *l, uint32_t index);
 
 /* Go on with flights that found their stream full; true: one is in its stream now. */

@@ -26,7 +26,7 @@ struct stage {
 int stage_open(struct launcher *l);
 void stage_close(struct launcher *l);
 
-/* Take a copy whose host side the device does not reach; it has its stream. */
+/* Queue a copy that has its stream, and whose memory on the host the device cannot reach. */
 void stage_take(struct launcher *l, uint32_t index);
 
 /* Go on with staged copies; true: something was done.  *ret_err: -EPROTO. */
