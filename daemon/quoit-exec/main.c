@@ -63,10 +63,10 @@ static bool say_hello(const struct quoit_exec_hello *hello, int pool)
 }
 
 /*
- * A module has the weight of a worker's light thread, always.  A worker is heavier where that hurts
- * no small job (decision D23), for which it has two threads; but one thread makes all calls into a
- * module, and a thread cannot get its weight back.  Of the two, the light one it must be: at equal
- * weight, the p99 of other sessions' NOPs beside a module that computes is 2 to 20 times as long.
+ * A module's process always runs at nice 19, as a worker's light thread.  A worker has a heavier
+ * thread, too, for work that delays no small job (decision D23).  A module has one weight only,
+ * since one thread makes all calls into it, and a thread cannot lower its nice value again.  At
+ * equal weight the p99 of other sessions' NOPs beside a module that computes is 2 to 23 times as long.
  */
 static int run_module(const char *path)
 {
