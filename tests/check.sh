@@ -209,7 +209,7 @@ run lint sh tests/lint.sh
 run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
-build plain build tests
+build plain build shipped-tests
 for t in $(tests_of build e2e); do
 	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
@@ -227,6 +227,11 @@ END
 later=$!
 waiting=build/tests/e2e/test_watchdog # for a minute
 QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
+for t in $(tests_of build unit); do
+	case $t in
+	*/test_ops_*) run_beside "$t" timeout 600 "$t" --ascii --verbose ;;
+	esac
+done
 for t in $(tests_of build e2e); do
 	[ "$t" = $waiting ] || needs_quiet "$t" || QUOIT_BUILD=build run_beside "$t" timeout 600 "$t" --ascii --verbose
 done
