@@ -39,15 +39,20 @@ static void begin(struct client *c, uint64_t lease)
 	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0);
 }
 
-/* Read the counters after a while; running jobs take longer than that. */
-static struct waiting look(struct client *c)
+/*
+ * Read the counters once so many jobs wait for memory: until a running job has its pages, it waits
+ * for memory, too.  Running jobs take longer than that.
+ */
+static struct waiting look(struct client *c, uint64_t for_memory)
 {
 	struct waiting w;
-
 	uint64_t before;
 
 	cr_assert_eq(quoit_flush(c->q), 0);
-	usleep(400000); /* pages of running jobs are there by then */
+	usleep(400000);
+	for (unsigned tries = 0; tries < 300; tries++, usleep(10000))
+		if (figure(c, QUOIT_SESSION_WAIT_MEMORY) == for_memory)
+			break;
 	before = figure(c, QUOIT_SESSION_MEMORY_TICKS);
 	usleep(300000);
 	w = (struct waiting){.queued = figure(c, QUOIT_SESSION_QUEUED),
@@ -95,7 +100,7 @@ Test(waits, for_bytes_alone)
 	(void)keep_busy(&c, t, 8);
 	quoit_free(c.q, t); /* the next one gets its bytes once all of these have ended */
 	cr_assert_eq(quoit_push(c.q, quoit_fill(vector(&c, 6 * MIB), 2)), 0);
-	w = look(&c);
+	w = look(&c, 1);
 	cr_expect_eq(w.memory, 1, "%llu", (unsigned long long)w.memory);
 	cr_expect_eq(w.data, w.queued - 1);
 	cr_expect_gt(w.memory_ticks, 0);
@@ -119,7 +124,7 @@ Test(waits, for_what_others_write_alone)
 		cr_assert_eq(quoit_push(c.q, quoit_copy(next, quoit_view(c.q, t, &wide, 0))), 0);
 		t = next;
 	}
-	w = look(&c);
+	w = look(&c, 0);
 	cr_expect_geq(w.data, 20);
 	cr_expect_eq(w.memory, 0, "%llu", (unsigned long long)w.memory);
 	cr_expect_eq(w.turn, 0);
@@ -146,7 +151,7 @@ Test(waits, for_both_is_for_what_others_write)
 							quoit_view(c.q, sum, &wide, 0))),
 			     0);
 	}
-	w = look(&c);
+	w = look(&c, 0);
 	cr_expect_geq(w.data, 3);
 	cr_expect_eq(w.memory, 0, "%llu", (unsigned long long)w.memory);
 	cr_expect_eq(w.memory_ticks, 0);
@@ -162,7 +167,7 @@ Test(waits, for_their_turn_alone)
 	begin(&c, 64 * MIB);
 	for (unsigned i = 0; i < 12; i++)
 		(void)keep_busy(&c, vector(&c, 4), 1);
-	w = look(&c);
+	w = look(&c, 0);
 	cr_expect_gt(w.turn, 0);
 	cr_expect_eq(w.memory, 0);
 	cr_expect_eq(w.data, 0, "%llu", (unsigned long long)w.data);
