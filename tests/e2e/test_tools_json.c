@@ -257,6 +257,13 @@ Test(tools_json, share_tells_what_a_user_gets_of_the_cores)
 	client_busy(&c, client_large(&c), 2000);
 	json = ask("share", "", c.d.socket, 0);
 	one = json_array_get(json, 0);
+	/* The machine may have stood still for as long as the command looked. */
+	for (unsigned tries = 0; tries < 10 && !json_number_value(json_object_get(one, "cores"));
+	     tries++) {
+		json_decref(json);
+		json = ask("share", "", c.d.socket, 0);
+		one = json_array_get(json, 0);
+	}
 	cr_expect_gt(json_number_value(json_object_get(one, "cores")), 0.05);
 	cr_expect_float_eq(json_number_value(json_object_get(one, "gets_percent")), 100, 0.01);
 	cr_expect_float_eq(json_number_value(json_object_get(one, "may_percent")), 100, 0.01);

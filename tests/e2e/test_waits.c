@@ -55,6 +55,9 @@ static struct waiting look(struct client *c, uint64_t for_memory)
 			break;
 	before = figure(c, QUOIT_SESSION_MEMORY_TICKS);
 	usleep(300000);
+	for (unsigned tries = 0; tries < 300 && for_memory; tries++, usleep(10000))
+		if (figure(c, QUOIT_SESSION_MEMORY_TICKS) > before)
+			break;
 	w = (struct waiting){.queued = figure(c, QUOIT_SESSION_QUEUED),
 			     .data = figure(c, QUOIT_SESSION_WAIT_DATA),
 			     .memory = figure(c, QUOIT_SESSION_WAIT_MEMORY),
