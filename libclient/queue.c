@@ -168,7 +168,7 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 /* Is the ring's next sample before `end`? */
 static bool has_sample(uint32_t sample, uint32_t end)
 {
-#ifdef QUOIT_WITHOUT_LEGS /* a build that measures what samples cost */
+#ifdef QUOIT_WITHOUT_LATENCY /* a build that measures what samples cost */
 	return false;
 #endif
 	return UNLIKELY(quoit_sample_precedes(sample, end));

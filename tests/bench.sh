@@ -30,8 +30,8 @@ goals() {
 		nop nop_1/sqpoll <= 1 a NOP and back, times io_uring SQPOLL
 		nop nop_256_rate/floor >= 0.55 NOPs a second, 256 in flight, of the floor
 		nop nop_256_rate/sqpoll >= 1 NOPs a second, 256 in flight, of SQPOLL
-		legs legs_1/bare <= 1.04 a NOP and back, times one without timed legs
-		legs legs_256/bare <= 1.04 a NOP, 256 in flight, times one without them
+		phases phases_1/bare <= 1.04 a NOP and back, times one without timed phases
+		phases phases_256/bare <= 1.04 a NOP, 256 in flight, times one without them
 		trace recorded_1/not <= 1.10 a NOP and back, recorded, times one that is not
 		trace recorded_256_rate/not >= 0.7 NOPs a second, 256 in flight, recorded, of not
 		submit submit/floor_write <= 3 submit side of a job, times a bare write
@@ -112,13 +112,13 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm legs w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
 	case $1 in
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
-	legs | trace | tools | beside) sh "tests/bench/$1.sh" "$build" ;;
+	phases | trace | tools | beside) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;

@@ -96,7 +96,7 @@ end_beside() {
 # Tests that are held to a time, or to what happens within one, run alone while nothing is built.
 needs_quiet() { # TEST
 	case $1 in
-	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_legs) ;;
+	*/test_placed | */test_hostile_device | */test_stats | */test_trace* | */test_latency) ;;
 	build/tsan/*_torture | build/tsan/*/hostile_wake | build/tsan/*/hostile_neighbours) ;;
 	*) counts_time "$1" ;;
 	esac

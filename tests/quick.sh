@@ -16,7 +16,7 @@ failed=0
 # These wait, measure a core's work over time, or start many quoitds: `make check` runs them.
 left_to_check='e2e/test_watchdog e2e/test_fair_shares e2e/test_figures e2e/test_machines e2e/test_memory_theorem
 e2e/test_executor_deaths e2e/test_executor_starts e2e/test_exporter_prometheus e2e/test_probes e2e/test_drain e2e/test_w5
-e2e/test_legs e2e/test_device_pairs e2e/test_device_faults e2e/test_direct_faults unit/test_ops_gemm_half'
+e2e/test_latency e2e/test_device_pairs e2e/test_device_faults e2e/test_direct_faults unit/test_ops_gemm_half'
 
 say() { # WHAT OUTCOME
 	printf '  %-8s%s\n' "$2" "$1"

@@ -281,8 +281,8 @@ static int show(const char *socket, struct wanted *w)
 	}
 	sessions_warn(&s, "ps");
 	sessions_filter(&s, is_wanted, w);
-	if (columns_need_legs(&w->columns) || columns_need_legs(&w->order))
-		sessions_look_at_legs(s.list, s.count, &files);
+	if (columns_need_latency(&w->columns) || columns_need_latency(&w->order))
+		sessions_look_at_latency(s.list, s.count, &files);
 	session_files_close(&files);
 	sessions_look(&s, columns_need(&w->columns) | columns_need(&w->order) |
 				  (w->json ? PROCESS_NEED_RESIDENT : 0));

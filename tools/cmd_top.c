@@ -162,8 +162,8 @@ static int read_all(struct top *t)
 
 	if (!err)
 		follow_look_at_devices(&t->f);
-	if (columns_need_legs(&c))
-		follow_look_at_legs(&t->f);
+	if (columns_need_latency(&c))
+		follow_look_at_latency(&t->f);
 	if (t->o.page == VIEW_SESSION)
 		follow_choose(&t->f, t->o.chosen);
 	return err;

@@ -15,7 +15,7 @@
 #include "connection_kernels.h"
 #include "connection_memory.h"
 #include "drain.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/session_stats.h"
 #include "recorder.h"
 #include "rests.h"
@@ -74,7 +74,7 @@ static void give_session_back(struct connection *c)
 
 	connection_drop_memory(c);
 	session_stats_close(c->session, control->directory);
-	legs_close(c->session, control->directory);
+	latency_close(c->session, control->directory);
 	recorder_session_ended(control, c->session);
 	session_free(c->session);
 	c->session = NULL;

@@ -19,8 +19,8 @@ static int file_of(struct connection *c, const struct quoit_ctl *m)
 	owner = control_find_session(c->control, m->counters.session);
 	if (!owner || owner->uid != c->uid)
 		return -1;
-	return m->counters.kind == QUOIT_COUNTERS_LEGS ? owner->session->legs_fd
-						       : owner->session->stats_fd;
+	return m->counters.kind == QUOIT_COUNTERS_LATENCY ? owner->session->latency_fd
+							  : owner->session->stats_fd;
 }
 
 static void hand_out(struct connection *c, const struct quoit_ctl *m)

@@ -13,7 +13,7 @@
 #include "hello_charge.h"
 #include "hello_limits.h"
 #include "hello_place.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/session_stats.h"
 #include "ops/optable.h"
 #include "recorder.h"
@@ -49,7 +49,7 @@ static void hand_over(struct connection *c, struct session *s, const struct quoi
 	hang_at(HANG_CONTROL);
 	core = hello_place(c, s, h);
 	log_counters(s, session_stats_open(s, control->directory, c->reactor, (int32_t)core->node));
-	log_counters(s, LEGS_ON ? legs_open(s, control->directory) : 0);
+	log_counters(s, LATENCY_ON ? latency_open(s, control->directory) : 0);
 	recorder_meet(control, s);
 	mailbox_send(&s->reactor->inbox, &m);
 }

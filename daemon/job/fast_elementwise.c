@@ -4,7 +4,7 @@
 
 #include "memory/memory.h"
 #include "memory/sigbus_guard.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "shape.h"
 #include "validate.h"
 
@@ -110,7 +110,8 @@ bool fast_elementwise_run(struct session *s, const struct quoit_sqe *sqe, uint64
 	if (sigbus_guard_has_hit(s))
 		return false;
 	job.b[0]->zeroed = true;
-	legs_move(s, sqe->opcode, job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */
-	*cost += job.t[0]->elements * job.row->cost / 1024;             /* close enough to 1000 */
+	latency_count_bytes(s, sqe->opcode,
+			    job.b[0]->size * (job.t[2] ? 3 : 2)); /* they are all as large */
+	*cost += job.t[0]->elements * job.row->cost / 1024;       /* close enough to 1000 */
 	return true;
 }

@@ -314,7 +314,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 		s->jobs_failed++;
 	} else {
 		s->jobs_done++;
-		legs_move(s, job->sqe.opcode, bytes_moved_by_job(s, job, res));
+		latency_count_bytes(s, job->sqe.opcode, bytes_moved_by_job(s, job, res));
 	}
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
 		if (job->tensors & 1u << i)

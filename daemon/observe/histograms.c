@@ -12,7 +12,7 @@
 #include "base/shared_file.h"
 #include "totals.h"
 
-#define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
+#define COUNT_BYTES (QUOIT_LATENCY_BUCKETS * sizeof(uint64_t))
 
 struct histograms {
 	struct quoit_histograms *file;
@@ -22,30 +22,30 @@ struct histograms {
 };
 
 #define LABEL(name, text) text,
-static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+static const char *const phases[QUOIT_PHASE_NR] = {QUOIT_PHASES(LABEL)};
 #undef LABEL
 
-static const unsigned device_legs[HISTOGRAMS_OF_DEVICE] = {
-	[HISTOGRAMS_RUN] = QUOIT_LEG_RUN,
-	[HISTOGRAMS_POST] = QUOIT_LEG_POST,
+static const unsigned device_phases[HISTOGRAMS_OF_DEVICE] = {
+	[HISTOGRAMS_RUN] = QUOIT_PHASE_RUN,
+	[HISTOGRAMS_POST] = QUOIT_PHASE_POST,
 };
 
 void histogram_tell(struct histogram *h, uint64_t *to)
 {
 	for (; h->changed; h->changed &= h->changed - 1) {
-		unsigned first = (unsigned)__builtin_ctzll(h->changed) * QUOIT_LEG_PARTS;
+		unsigned first = (unsigned)__builtin_ctzll(h->changed) * QUOIT_LATENCY_PARTS;
 
-		for (unsigned i = first; i < first + QUOIT_LEG_PARTS; i++)
+		for (unsigned i = first; i < first + QUOIT_LATENCY_PARTS; i++)
 			__atomic_store_n(&to[i], h->count[i], __ATOMIC_RELAXED);
 	}
 }
 
 /* ---- layout ---- */
 
-/* The rows of each reactor come first: its legs, then those of its devices.  The cores' follow. */
+/* Each reactor's rows come first: its phases, then those of its devices.  The cores' follow. */
 static uint32_t rows_of_reactor(const struct histograms *h)
 {
-	return QUOIT_LEG_NR + h->devices * HISTOGRAMS_OF_DEVICE;
+	return QUOIT_PHASE_NR + h->devices * HISTOGRAMS_OF_DEVICE;
 }
 
 static uint32_t rows(const struct histograms *h)
@@ -58,15 +58,15 @@ static uint64_t *counts(const struct histograms *h, uint32_t row)
 	return (uint64_t *)((uint8_t *)h->file + h->file->counts_at + row * COUNT_BYTES);
 }
 
-uint64_t *histograms_leg(const struct histograms *h, uint32_t reactor, unsigned leg)
+uint64_t *histograms_phase(const struct histograms *h, uint32_t reactor, unsigned phase)
 {
-	return counts(h, reactor * rows_of_reactor(h) + leg);
+	return counts(h, reactor * rows_of_reactor(h) + phase);
 }
 
 uint64_t *histograms_device(const struct histograms *h, uint32_t reactor, uint32_t device,
 			    unsigned which)
 {
-	return counts(h, reactor * rows_of_reactor(h) + QUOIT_LEG_NR +
+	return counts(h, reactor * rows_of_reactor(h) + QUOIT_PHASE_NR +
 				 (device - 1) * HISTOGRAMS_OF_DEVICE + which);
 }
 
@@ -91,8 +91,8 @@ static uint32_t whole_lines(size_t bytes)
 
 static struct quoit_histograms lay_out(const struct histograms *h)
 {
-	struct quoit_histograms f = {.buckets = QUOIT_LEG_BUCKETS,
-				     .parts = QUOIT_LEG_PARTS,
+	struct quoit_histograms f = {.buckets = QUOIT_LATENCY_BUCKETS,
+				     .parts = QUOIT_LATENCY_PARTS,
 				     .rows = rows(h),
 				     .row_bytes = sizeof(struct quoit_histogram_row),
 				     .operations = QUOIT_OP_NR,
@@ -119,11 +119,11 @@ static void name_rows(const struct histograms *h)
 		(struct quoit_histogram_row *)((uint8_t *)h->file + h->file->rows_at);
 
 	for (uint32_t r = 0; r < h->reactors; r++) {
-		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-			name_row(&row, legs[leg], QUOIT_OF_REACTOR, r, r);
+		for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+			name_row(&row, phases[phase], QUOIT_OF_REACTOR, r, r);
 		for (uint32_t d = 1; d <= h->devices; d++)
 			for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
-				name_row(&row, legs[device_legs[i]], QUOIT_OF_DEVICE, d, r);
+				name_row(&row, phases[device_phases[i]], QUOIT_OF_DEVICE, d, r);
 	}
 	for (uint32_t i = 0; i < h->cores; i++)
 		name_row(&row, QUOIT_TILE_LABEL, QUOIT_OF_CORE, i, 0);

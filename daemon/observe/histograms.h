@@ -15,13 +15,13 @@ struct histograms; /* where its parts are */
 
 /* A histogram before it is copied out. */
 struct histogram {
-	uint64_t changed; /* bit n: a bucket in the n-th group of QUOIT_LEG_PARTS has changed */
-	uint64_t count[QUOIT_LEG_BUCKETS];
+	uint64_t changed; /* bit n: a bucket in the n-th group of QUOIT_LATENCY_PARTS has changed */
+	uint64_t count[QUOIT_LATENCY_BUCKETS];
 };
 
 static inline void histogram_add(struct histogram *h, uint32_t bucket, uint32_t weight)
 {
-	h->changed |= UINT64_C(1) << bucket / QUOIT_LEG_PARTS;
+	h->changed |= UINT64_C(1) << bucket / QUOIT_LATENCY_PARTS;
 	h->count[bucket] += weight;
 }
 
@@ -34,10 +34,10 @@ struct histograms *histograms_open(int directory, uint32_t reactors, uint32_t de
 void histograms_close(struct histograms *h, int directory);
 
 /*
- * The counts in the file: of a reactor's leg; of its jobs on a device (from 1), which: one of the
- * enum below; of a core.
+ * The counts in the file: of a phase of a reactor's jobs; of its jobs on a device (from 1), which: one
+ * of the enum below; of a core.
  */
-uint64_t *histograms_leg(const struct histograms *h, uint32_t reactor, unsigned leg);
+uint64_t *histograms_phase(const struct histograms *h, uint32_t reactor, unsigned phase);
 uint64_t *histograms_device(const struct histograms *h, uint32_t reactor, uint32_t device,
 			    unsigned which);
 uint64_t *histograms_core(const struct histograms *h, uint32_t core);
@@ -45,7 +45,7 @@ uint64_t *histograms_core(const struct histograms *h, uint32_t core);
 /* The reactor's table of QUOIT_OP_NR operations. */
 struct quoit_operation_totals *histograms_operations(const struct histograms *h, uint32_t reactor);
 
-/* The two legs of a device that are counted. */
+/* The two phases of jobs on a device that are counted. */
 enum { HISTOGRAMS_RUN, HISTOGRAMS_POST, HISTOGRAMS_OF_DEVICE };
 
 #endif

@@ -7,7 +7,7 @@
 struct reactor_histograms *reactor_histograms_new(const struct histograms *file, uint32_t reactor,
 						  uint32_t devices, uint64_t grain)
 {
-	uint32_t count = QUOIT_LEG_NR + devices * HISTOGRAMS_OF_DEVICE;
+	uint32_t count = QUOIT_PHASE_NR + devices * HISTOGRAMS_OF_DEVICE;
 	struct reactor_histograms *s = calloc(1, sizeof *s + count * sizeof s->histogram[0]);
 
 	if (!s)
@@ -29,13 +29,13 @@ void reactor_histograms_settle(struct reactor_histograms *s)
 
 static unsigned place_of(uint32_t device, unsigned which)
 {
-	return QUOIT_LEG_NR + (device - 1) * HISTOGRAMS_OF_DEVICE + which;
+	return QUOIT_PHASE_NR + (device - 1) * HISTOGRAMS_OF_DEVICE + which;
 }
 
-void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned leg,
+void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned phase,
 				  uint32_t bucket, uint32_t weight)
 {
-	unsigned which = leg == QUOIT_LEG_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
+	unsigned which = phase == QUOIT_PHASE_RUN ? HISTOGRAMS_RUN : HISTOGRAMS_POST;
 
 	if (device <= s->devices)
 		reactor_histograms_add(s, place_of(device, which), bucket, weight);
@@ -65,8 +65,8 @@ uint64_t reactor_histograms_tell(struct reactor_histograms *s)
 	uint64_t bytes = tell_operations(s);
 
 	reactor_histograms_settle(s);
-	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-		histogram_tell(&s->histogram[leg], histograms_leg(s->file, s->reactor, leg));
+	for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+		histogram_tell(&s->histogram[phase], histograms_phase(s->file, s->reactor, phase));
 	for (uint32_t d = 1; d <= s->devices; d++)
 		for (unsigned i = 0; i < HISTOGRAMS_OF_DEVICE; i++)
 			histogram_tell(&s->histogram[place_of(d, i)],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reactor_histograms.h - what all sessions of a reactor have done, ended ones included: the legs of their
- * jobs, the legs on each device, and their operations.
+ * reactor_histograms.h - what all sessions of a reactor have done, ended ones included: the phases
+ * of their jobs, the phases on each device, and their operations.
  *
  * The reactor counts here and copies the counts out with the totals (observe/histograms.h).
  */
@@ -28,7 +28,7 @@ struct reactor_histograms {
 	uint32_t notes;
 	struct histogram_note note[REACTOR_HISTOGRAMS_NOTES];
 	struct quoit_operation_totals operation[QUOIT_OP_NR];
-	struct histogram histogram[]; /* the legs, then those of each device */
+	struct histogram histogram[]; /* the phases, then those of each device */
 };
 
 /*
@@ -54,8 +54,8 @@ static inline void reactor_histograms_add(struct reactor_histograms *s, unsigned
 		reactor_histograms_settle(s);
 }
 
-/* The same for a leg (RUN or POST) on a device, which is counted from 1. */
-void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned leg,
+/* The same for a phase (RUN or POST) on a device, which is counted from 1. */
+void reactor_histograms_of_device(struct reactor_histograms *s, uint32_t device, unsigned phase,
 				  uint32_t bucket, uint32_t weight);
 
 /* Copy all counts out.  Returns the bytes of all operations, as they are published. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - times the legs of sampled jobs */
+/* sample.c - times the phases of sampled jobs */
 #include "sample.h"
 
 #include "reactor_histograms.h"
@@ -49,7 +49,7 @@ static void make_rarer(struct ring *r, uint8_t *rarity, uint32_t weight)
 /* Has no sample been taken for long, though the gap is over? */
 static bool is_late(const struct ring *r, uint64_t gap, uint64_t now)
 {
-	return now > gap + LATE_GAPS * r->session->legs_gap;
+	return now > gap + LATE_GAPS * r->session->latency_gap;
 }
 
 void sample_less_rarely(struct ring *r, uint64_t now)
@@ -95,7 +95,7 @@ static void count_submit(struct ring *r, uint64_t fetch)
 
 	if (!submit)
 		return;
-	legs_add(r->session, QUOIT_LEG_SUBMIT, fetch - submit, m->sq + 1 - m->submit_from);
+	latency_add(r->session, QUOIT_PHASE_SUBMIT, fetch - submit, m->sq + 1 - m->submit_from);
 	m->submit_from = m->sq + 1;
 }
 
@@ -106,7 +106,7 @@ static void go_on(struct ring *r, uint64_t fetch)
 	count_submit(r, fetch);
 	make_rarer(r, &m->sq_rarity, m->sq + 1 - m->sq_from);
 	m->sq_from = m->sq + 1;
-	m->sq_gap = fetch + r->session->legs_gap;
+	m->sq_gap = fetch + r->session->latency_gap;
 	m->sq = quoit_sample_from(m->sq + 1, m->sq_rarity);
 }
 
@@ -139,11 +139,11 @@ void sample_was_run(struct ring *r, const struct sample *sample, uint8_t opcode)
 	go_on(r, sample->fetch);
 	if (s->jobs_failed != sample->failed)
 		return;
-	legs_add(s, QUOIT_LEG_DATA, 0, sample->weight);
-	legs_add(s, QUOIT_LEG_MEMORY, 0, sample->weight);
-	legs_add(s, QUOIT_LEG_TURN, 0, sample->weight);
-	legs_run(s, opcode, end - sample->fetch, sample->weight);
-	legs_add(s, QUOIT_LEG_WHOLE, end - sample->fetch, sample->weight);
+	latency_add(s, QUOIT_PHASE_DATA, 0, sample->weight);
+	latency_add(s, QUOIT_PHASE_MEMORY, 0, sample->weight);
+	latency_add(s, QUOIT_PHASE_TURN, 0, sample->weight);
+	latency_add_run(s, opcode, end - sample->fetch, sample->weight);
+	latency_add(s, QUOIT_PHASE_WHOLE, end - sample->fetch, sample->weight);
 	if (r->cq.next != sample->posted)
 		await_flush(r, end, sample->weight, 0);
 }
@@ -158,17 +158,17 @@ static uint8_t device_of(const struct session *s, const struct job *job)
 	return s->views[job->view[__builtin_ctz(job->on_device)]].device;
 }
 
-static void count_on_device(const struct session *s, uint8_t device, unsigned leg, uint64_t ticks,
+static void count_on_device(const struct session *s, uint8_t device, unsigned phase, uint64_t ticks,
 			    uint32_t weight)
 {
 	if (device && s->reactor->own_histograms)
-		reactor_histograms_of_device(s->reactor->own_histograms, device, leg,
-					     quoit_leg_bucket(ticks), weight);
+		reactor_histograms_of_device(s->reactor->own_histograms, device, phase,
+					     quoit_latency_bucket(ticks), weight);
 }
 
 /*
- * The legs are put in order.  A job in a stream may start before its data are there: it counts from
- * then on.  The time of its fetch may be later than that of the pass in which it started.
+ * The phases are put in order.  A job in a stream may start before its data are there: it counts
+ * from then on.  The time of its fetch may be later than that of the pass in which it started.
  */
 void sample_count_job(struct ring *r, const struct job *job, bool posted)
 {
@@ -176,18 +176,18 @@ void sample_count_job(struct ring *r, const struct job *job, bool posted)
 	uint64_t data = tsc_between(job->fetch, job->data, job->end);
 	uint64_t start = tsc_between(data, job->start, job->end);
 	uint64_t memory = tsc_between(data, job->memory, start);
-	bool is_long = job->end - job->start > s->legs_long && !job->direct;
+	bool is_long = job->end - job->start > s->latency_long && !job->direct;
 	uint32_t weight = is_long ? 1 : job->weight; /* all long jobs are counted */
 	uint8_t device = device_of(s, job);
 
 	if (!job->start || job->end < job->fetch)
 		return; /* it never ran */
-	legs_add(s, QUOIT_LEG_DATA, data - job->fetch, weight);
-	legs_add(s, QUOIT_LEG_MEMORY, memory - data, weight);
-	legs_add(s, QUOIT_LEG_TURN, start - memory, weight);
-	legs_run(s, job->sqe.opcode, job->end - start, weight);
-	legs_add(s, QUOIT_LEG_WHOLE, job->end - job->fetch, weight);
-	count_on_device(s, device, QUOIT_LEG_RUN, job->end - start, weight);
+	latency_add(s, QUOIT_PHASE_DATA, data - job->fetch, weight);
+	latency_add(s, QUOIT_PHASE_MEMORY, memory - data, weight);
+	latency_add(s, QUOIT_PHASE_TURN, start - memory, weight);
+	latency_add_run(s, job->sqe.opcode, job->end - start, weight);
+	latency_add(s, QUOIT_PHASE_WHOLE, job->end - job->fetch, weight);
+	count_on_device(s, device, QUOIT_PHASE_RUN, job->end - start, weight);
 	if (posted)
 		await_flush(r, job->end, weight, device);
 }
@@ -209,8 +209,8 @@ void sample_collect(struct ring *r)
 		if (!reap && (int32_t)(m->cqe[i].index - head) >= 0)
 			return; /* not reaped yet */
 		if (reap >= m->cqe[i].tsc)
-			legs_add(r->session, QUOIT_LEG_REAP, reap - m->cqe[i].tsc,
-				 m->cqe[i].weight);
+			latency_add(r->session, QUOIT_PHASE_REAP, reap - m->cqe[i].tsc,
+				    m->cqe[i].weight);
 	}
 }
 
@@ -230,7 +230,7 @@ static void post_sample(struct ring *r, uint64_t now)
 	m->cqe[i].word = quoit_note_word(m->cq, m->cq_rarity);
 	make_rarer(r, &m->cq_rarity, m->cqe[i].weight);
 	m->cq_from = m->cq + 1;
-	m->cq_gap = now + r->session->legs_gap;
+	m->cq_gap = now + r->session->latency_gap;
 	m->posted++;
 }
 
@@ -238,14 +238,14 @@ void sample_count_posts(struct ring *r)
 {
 	struct ring_samples *m = &r->samples;
 	struct session *s = r->session;
-	bool any = s->legs && (m->posting || s->reactor->now >= m->cq_gap);
+	bool any = s->latency && (m->posting || s->reactor->now >= m->cq_gap);
 	uint64_t now = any ? tsc_now() : 0;
 
 	for (uint32_t i = 0; any && i < m->posting; i++) {
 		uint64_t ticks = now - m->job[i].end;
 
-		legs_add(s, QUOIT_LEG_POST, ticks, m->job[i].weight);
-		count_on_device(s, m->job[i].device, QUOIT_LEG_POST, ticks, m->job[i].weight);
+		latency_add(s, QUOIT_PHASE_POST, ticks, m->job[i].weight);
+		count_on_device(s, m->job[i].device, QUOIT_PHASE_POST, ticks, m->job[i].weight);
 	}
 	m->posting = 0;
 	for (; quoit_sample_precedes(m->cq, r->cq.next);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - samples SQEs and CQEs and times their legs (QUOIT_LEGS).
+ * sample.h - samples SQEs and CQEs and times their phases (QUOIT_PHASES).
  *
- * One SQE and one CQE in 64 are timed (quoit/sample.h), and none within LEGS_GAP_NS of the one
+ * One SQE and one CQE in 64 are timed (quoit/sample.h), and none within LATENCY_GAP_NS of the one
  * before; each stands for all since then.  If they come faster, the ring's client is told to note
  * fewer, since reading the clock takes it as long as several NOPs.  Every job that ran for long is
  * timed, too.  Times that a client noted go into its own session's counts and nowhere else.
@@ -13,7 +13,7 @@
 #include <quoit/sample.h>
 
 #include "base/tsc.h"
-#include "legs.h"
+#include "latency.h"
 
 void sample_init(struct ring *r);
 
@@ -25,7 +25,7 @@ bool sample_is_early(struct ring *r, uint32_t end);
 /* Is a sample due among the SQEs up to `end`, which are fetched now? */
 static inline bool sample_is_in(struct ring *r, uint32_t end)
 {
-	return LEGS_ON && quoit_sample_precedes(r->samples.sq, end) && !sample_is_early(r, end);
+	return LATENCY_ON && quoit_sample_precedes(r->samples.sq, end) && !sample_is_early(r, end);
 }
 
 struct sample {
@@ -47,8 +47,8 @@ void sample_count_job(struct ring *r, const struct job *job, bool posted);
 /* A small job in a device's direct ring does not count as long: it only waited there for others. */
 static inline void sample_job(struct ring *r, const struct job *job, bool posted)
 {
-	if (LEGS_ON &&
-	    (job->weight || (job->end - job->start > r->session->legs_long && !job->direct)))
+	if (LATENCY_ON &&
+	    (job->weight || (job->end - job->start > r->session->latency_long && !job->direct)))
 		sample_count_job(r, job, posted);
 }
 
@@ -59,7 +59,7 @@ void sample_count_posts(struct ring *r);
 /* Before a flush makes the ring's new CQEs visible. */
 static inline void sample_flush(struct ring *r)
 {
-	if (LEGS_ON && __builtin_expect(quoit_sample_precedes(r->samples.watch, r->cq.next), 0))
+	if (LATENCY_ON && __builtin_expect(quoit_sample_precedes(r->samples.watch, r->cq.next), 0))
 		sample_count_posts(r);
 }
 
@@ -74,7 +74,7 @@ void sample_less_rarely(struct ring *r, uint64_t now);
 /* Make samples frequent again if a fast ring has become slow.  Its pages are guarded. */
 static inline void sample_watch(struct ring *r, uint64_t now)
 {
-	if (LEGS_ON && (r->samples.sq_rarity || r->samples.cq_rarity))
+	if (LATENCY_ON && (r->samples.sq_rarity || r->samples.cq_rarity))
 		sample_less_rarely(r, now);
 }
 

@@ -44,7 +44,7 @@ static void sweep(int folder)
 
 	while (dir && (entry = readdir(dir)))
 		if (is_like(entry->d_name, QUOIT_STATS_NAME(QUOIT_STATS_SESSION)) ||
-		    is_like(entry->d_name, QUOIT_STATS_NAME(QUOIT_STATS_LEGS)) ||
+		    is_like(entry->d_name, QUOIT_STATS_NAME(QUOIT_STATS_LATENCY)) ||
 		    is_like(entry->d_name, QUOIT_STATS_NAME(QUOIT_STATS_TRACE)))
 			(void)unlinkat(folder, entry->d_name, 0);
 	if (dir)

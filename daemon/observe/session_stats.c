@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "legs.h"
+#include "latency.h"
 #include "sample.h"
 #include "session_file.h"
 #include "totals.h"
@@ -73,7 +73,7 @@ static void look_at_ring(struct ring *r)
 	r->cq_depth = distance(r->cq.next, __atomic_load_n(&r->client->cq_head, __ATOMIC_RELAXED),
 			       r->layout.cq_entries);
 	sample_collect(r);
-	legs_tell_sites(r->session, r->index, r->sites);
+	latency_tell_sites(r->session, r->index, r->sites);
 	if (r->sq_depth > r->sq_most)
 		r->sq_most = r->sq_depth;
 	if (r->cq_depth > r->cq_most)
@@ -105,7 +105,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 {
 	uint64_t value[QUOIT_SESSION_NR];
 
-	legs_tell_nops(s);
+	latency_tell_nops(s);
 	if (!s->stats)
 		return;
 	depth_sum(&s->open, now);

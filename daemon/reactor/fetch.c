@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 
 		copy_sqe(ring, sqes, mask, index, alone, &sqe);
 		if (sqe.opcode != opcode) {
-			legs_count(ring->session, opcode, index - counted);
+			latency_count_jobs(ring->session, opcode, index - counted);
 			opcode = sqe.opcode;
 			counted = index;
 		}
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) uint32_t run_sqes(struct ring *ring
 		if (!plain)
 			forget_cancel(ring, index);
 	}
-	legs_count(ring->session, opcode, index - counted);
+	latency_count_jobs(ring->session, opcode, index - counted);
 	ring->opcode = opcode;
 	return index;
 }

@@ -13,7 +13,7 @@
 #include "job/probes.h"
 #include "job/sched.h"
 #include "memory/memory.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/refusal_counter.h"
 #include "ops/optable.h"
 #include "reactor.h"
@@ -162,7 +162,7 @@ static void run_now(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_
 		s->jobs_failed++;
 	} else {
 		s->jobs_done++;
-		legs_move(s, sqe->opcode, bytes_moved_at_fetch(s, sqe, plan));
+		latency_count_bytes(s, sqe->opcode, bytes_moved_at_fetch(s, sqe, plan));
 	}
 	s->jobs_inline++;
 	if (ring->stamps || res < 0 || !(sqe->flags & QUOIT_SQE_QUIET)) {

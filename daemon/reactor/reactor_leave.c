@@ -11,7 +11,7 @@
 #include "job/completion.h"
 #include "job/record.h"
 #include "memory/memory.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/sample.h"
 #include "observe/session_stats.h"
 #include "reactor_bells.h"
@@ -160,7 +160,7 @@ static void let_ring_go(struct reactor *r, struct session *s, struct ring *ring)
 		unhook_dirty(r, ring);
 	record_ring_goes(ring);
 	sample_collect(ring); /* while its pages are guarded */
-	legs_tell_sites(s, ring->index, ring->sites);
+	latency_tell_sites(s, ring->index, ring->sites);
 	reactor_remove_ring(r, ring);
 	s->rings[ring->index] = NULL;
 }
@@ -277,7 +277,7 @@ static bool let_session_go(struct reactor *r, struct session *s)
 		s->rings[i] = ring;
 	}
 	record_tell(s, r->now);
-	legs_hand_over(s);
+	latency_hand_over(s);
 	remove_session(r, s);
 	mailbox_send(r->outbox, &m);
 	return true;

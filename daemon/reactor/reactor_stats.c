@@ -7,7 +7,7 @@
 #include "backend/executor/backend_exec.h"
 #include "base/tsc.h"
 #include "observe/histograms.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/reactor_histograms.h"
 #include "observe/session_stats.h"
 #include "observe/totals.h"
@@ -72,7 +72,7 @@ static void publish_summary(struct reactor *r)
 	if (!r->own_histograms)
 		return;
 	for_each_session (s, r->sessions, at_reactor)
-		legs_hand_over(s);
+		latency_hand_over(s);
 	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->own_histograms);
 }
 

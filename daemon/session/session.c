@@ -109,7 +109,7 @@ uint64_t session_cost(const struct session_limits *limits)
 	lay_out(limits, &l);
 	return l.views + (l.words - l.map) + table_bytes(&l, limits->max_jobs, parts_of(limits)) +
 	       region_cost(limits, &l) + page_tables(limits, &l) + sizeof(struct session) +
-	       sizeof(struct quoit_session_stats) + sizeof(struct quoit_session_legs) +
+	       sizeof(struct quoit_session_stats) + sizeof(struct quoit_session_latency) +
 	       QUOIT_OP_NR * sizeof(struct quoit_operation_totals) +
 	       (has_bridge(limits) ? BRIDGE_BYTES : 0) +
 	       (limits->kernels ? sizeof(struct kernels) : 0);
@@ -204,9 +204,9 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 		return -ENOMEM;
 	s->id = id;
 	s->memory_node = -1;
-	s->legs_long = UINT64_MAX;
-	s->state_fd = s->arena_memory.fd = s->pinned_fd = s->stats_fd = s->legs_fd = s->region.fd =
-		-1;
+	s->latency_long = UINT64_MAX;
+	s->state_fd = s->arena_memory.fd = s->pinned_fd = s->stats_fd = s->latency_fd =
+		s->region.fd = -1;
 	s->arena_bytes = limits->arena_bytes;
 	s->arena_most = limits->arena_most ? limits->arena_most : limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;
@@ -290,9 +290,9 @@ void session_free(struct session *s)
 	close_fd(s->state_fd);
 	close_fd(s->bridge.fd);
 	unmap(s->stats, sizeof *s->stats);
-	unmap(s->legs, sizeof *s->legs);
+	unmap(s->latency, sizeof *s->latency);
 	free(s->summed);
 	close_fd(s->stats_fd);
-	close_fd(s->legs_fd);
+	close_fd(s->latency_fd);
 	free(s);
 }

@@ -163,16 +163,16 @@ struct session {
 	uint64_t ended_before; /* jobs_done + jobs_failed when the drain began */
 	uint64_t wakes, kicks;
 	uint64_t core_ticks, tile_ticks; /* of its reactor; of workers, for retired works */
-	uint64_t bytes_moved;            /* sum of the bytes in its file of legs */
+	uint64_t bytes_moved;            /* sum of the bytes in its latency file */
 
 	struct quoit_session_stats *stats; /* its counter file */
 	int stats_fd;
-	struct quoit_session_legs *legs;       /* its file of legs; NULL: there is none */
+	struct quoit_session_latency *latency; /* its latency file; NULL: there is none */
 	struct quoit_operation_totals *summed; /* per operation: counted in the reactor's totals */
 	uint64_t summed_jobs;                  /* jobs fetched plus ended when that was added */
 	uint64_t jobs_counted;                 /* jobs counted by operation: all but NOPs */
-	uint64_t legs_long, legs_gap;          /* LEGS_LONG_NS, LEGS_GAP_NS; TSC */
-	int legs_fd;
+	uint64_t latency_long, latency_gap;    /* LATENCY_LONG_NS, LATENCY_GAP_NS; TSC */
+	int latency_fd;
 	bool lent;           /* for the control thread: a trace is lent (control/recorder.h) */
 	struct trace *trace; /* what records it (trace.h); NULL: not recorded */
 };

@@ -129,8 +129,8 @@ struct job {
 	bool has_cqe;      /* it has a CQE */
 	uint32_t cq_index; /* index of that CQE */
 	uint64_t post;     /* TSC of the post */
-	uint32_t weight;   /* its legs count for so many jobs; 0: no sample, counted only if long */
-	int32_t failed;    /* decided before it ran: -errno, and error holds the record */
+	uint32_t weight; /* its phases count for so many jobs; 0: no sample, counted only if long */
+	int32_t failed;  /* decided before it ran: -errno, and error holds the record */
 	uint32_t view[QUOIT_MAX_TENSORS_PER_JOB];
 	struct access access[QUOIT_MAX_TENSORS_PER_JOB];
 	struct quoit_error error;

@@ -53,7 +53,7 @@ uint64_t histograms_longer(const struct daemon *d, uint32_t of, int64_t number, 
 
 	for (uint32_t i = 0; i < h->rows; i++)
 		for (uint32_t k = 0; is_row(&rows[i], of, number, label) && k < h->buckets; k++)
-			if ((double)quoit_leg_least(k) >= seconds * (double)h->header.tsc_hz)
+			if ((double)quoit_latency_least(k) >= seconds * (double)h->header.tsc_hz)
 				all += count[i * h->buckets + k];
 	free(bytes);
 	return all;

@@ -271,7 +271,7 @@ Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
 		"/usr/bin/python3 -c '"
 		"import sys; from prometheus_client.openmetrics.parser import *; "
 		"names = [f.name for f in text_string_to_metric_families(sys.stdin.read())]; "
-		"sys.exit(not \"quoit_session_leg_seconds\" in names)'";
+		"sys.exit(not \"quoit_session_latency_seconds\" in names)'";
 	struct http_answer a;
 	struct exporter e;
 	struct client c;

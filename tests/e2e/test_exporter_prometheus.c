@@ -365,7 +365,7 @@ static void run_on_device(struct setting *s)
 	cr_assert_eq(quoit_wait_all(s->device_ring, QUOIT_FOREVER), 0);
 }
 
-/* Some rates need two scrapes, and the legs need a job that was timed. */
+/* Some rates need two scrapes, and the phases need a job that was timed. */
 static void expect_series(const char *expression, void *arg)
 {
 	struct setting *s = arg;

@@ -176,7 +176,7 @@ Test(histograms, what_a_session_does_last_is_counted)
 }
 
 /* Two sessions, one after the other: both are counted. */
-Test(histograms, a_reactors_legs_are_those_of_all_its_sessions)
+Test(histograms, a_reactors_phases_are_those_of_all_its_sessions)
 {
 	struct house h = house_open(64);
 	const unsigned naps = 5;
@@ -455,8 +455,9 @@ Test(histograms, stat_tells_bytes_and_the_exporter_operations)
 	cr_expect(
 		strstr(said, "\nquoit_operation_moved_bytes_total{operation=\"fill\"} 12000000\n"));
 	cr_expect(strstr(said, "\nquoit_operation_run_seconds_total{operation=\"fill\"} 0."));
-	cr_expect(strstr(said,
-			 "\nquoit_reactor_leg_seconds_count{reactor=\"0\",leg=\"start_to_end\"} "));
+	cr_expect(strstr(
+		said,
+		"\nquoit_reactor_latency_seconds_count{reactor=\"0\",phase=\"start_to_end\"} "));
 	cr_expect(strstr(said, "\nquoit_core_tile_duration_seconds_count{cpu="));
 	house_close(&h);
 }

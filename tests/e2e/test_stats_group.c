@@ -103,7 +103,7 @@ Test(stats_group, its_members_read_all_counters_and_no_trace)
 	expect_sessions(&d, CAROL, USERS_GROUP, "4000001\n4000002\n");
 	expect_sessions(&d, CAROL, CAROL, "");
 	cr_expect(reads(&d, "private/sessions/session.1", CAROL, USERS_GROUP));
-	cr_expect(reads(&d, "private/sessions/legs.1", CAROL, USERS_GROUP));
+	cr_expect(reads(&d, "private/sessions/latency.1", CAROL, USERS_GROUP));
 	cr_expect_not(reads(&d, "private/sessions/session.1", CAROL, CAROL));
 	cr_assert_eq(seteuid(USERS_ALICE), 0);
 	recorder = recorder_connect(&d);

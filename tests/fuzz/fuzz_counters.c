@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "read/counters.h"
-#include "read/legs.h"
+#include "read/latency.h"
 #include "read/timings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -36,15 +36,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct counters_session session;
 	struct counters_totals totals;
-	static struct legs legs;
+	static struct latency latency;
 
 	(void)counters_parse_session(data, size, &session);
 	if (counters_parse_totals(data, size, &totals) == 0 &&
 	    (totals.reactors > QUOIT_MAX_REACTORS || totals.cores > QUOIT_MAX_CORES))
 		abort();
-	if (legs_parse(data, size, &legs) == 0)
-		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-			if (legs_percentile(&legs, leg, 99) > 0 && !legs_jobs(&legs, leg))
+	if (latency_parse(data, size, &latency) == 0)
+		for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+			if (latency_percentile(&latency, phase, 99) > 0 &&
+			    !latency_jobs(&latency, phase))
 				abort();
 	read_timings(data, size);
 	return 0;

@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "read/legs.h"
+#include "read/latency.h"
 #include "trace/chrome.h"
 #include "trace/page.h"
 #include "trace/writer.h"
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > MOST_BYTES)
 		return 0;
-	(void)legs_parse_sites(data, size, sites);
+	(void)latency_parse_sites(data, size, sites);
 	if (data[0] % 8 == 0)
 		try_bytes(data + 1, size - 1, data[0] & 8);
 	else

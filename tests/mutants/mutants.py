@@ -30,7 +30,7 @@ LEFT_OUT = ('libclient/examples/', 'tools/cmd_bench', 'tools/bench/')
 SLOW = tuple('build/debug/tests/' + name for name in (
     'e2e/test_watchdog', 'e2e/test_fair_shares', 'e2e/test_figures', 'e2e/test_machines', 'e2e/test_memory_theorem',
     'e2e/test_executor_deaths', 'e2e/test_executor_starts', 'e2e/test_exporter_prometheus', 'e2e/test_probes',
-    'e2e/test_drain', 'e2e/test_w5', 'e2e/test_legs', 'e2e/test_device_pairs', 'e2e/test_device_faults',
+    'e2e/test_drain', 'e2e/test_w5', 'e2e/test_latency', 'e2e/test_device_pairs', 'e2e/test_device_faults',
     'e2e/test_direct_faults', 'unit/test_ops_gemm_half'))
 PRIVATE = '''mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs tmpfs /tmp &&
 mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && echo 1000 >/proc/self/oom_score_adj &&

@@ -252,7 +252,7 @@ static int read_own(const char *socket, uint16_t kind)
 
 static int read_own_counters(const char *socket)
 {
-	return read_own(socket, QUOIT_COUNTERS_SESSION) || read_own(socket, QUOIT_COUNTERS_LEGS);
+	return read_own(socket, QUOIT_COUNTERS_SESSION) || read_own(socket, QUOIT_COUNTERS_LATENCY);
 }
 
 /* What is there and what is not must look alike. */
@@ -295,7 +295,7 @@ static int see_no_sessions(const char *socket)
 	snprintf(path, sizeof path, "%.*s", (int)(strrchr(socket, '/') - socket), socket);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
-		bad += wrong(strstr(entry->d_name, "session") || strstr(entry->d_name, "legs") ||
+		bad += wrong(strstr(entry->d_name, "session") || strstr(entry->d_name, "latency") ||
 				     strstr(entry->d_name, "trace"),
 			     "sees a session's file beside the socket");
 	if (dir)
@@ -317,7 +317,8 @@ static int see_no_sessions(const char *socket)
 static int read_foreign_counters(const char *socket)
 {
 	return guess(socket, QUOIT_STATS_SESSION, QUOIT_COUNTERS_SESSION) ||
-	       guess(socket, QUOIT_STATS_LEGS, QUOIT_COUNTERS_LEGS) || see_no_sessions(socket);
+	       guess(socket, QUOIT_STATS_LATENCY, QUOIT_COUNTERS_LATENCY) ||
+	       see_no_sessions(socket);
 }
 
 /* ---- invalid requests for counter files ---- */

@@ -65,31 +65,31 @@ void counters_case_totals(struct quoit_totals *t)
 	t->core[2].cpu = 11;
 }
 
-void counters_case_legs(struct quoit_session_legs *l)
+void counters_case_latency(struct quoit_session_latency *l)
 {
-	static const char *const labels[QUOIT_LEG_NR] = {
+	static const char *const labels[QUOIT_PHASE_NR] = {
 #define LABEL(name, text) text,
-		QUOIT_LEGS(LABEL)
+		QUOIT_PHASES(LABEL)
 #undef LABEL
 	};
 
 	memset(l, 0, sizeof *l);
-	l->header = (struct quoit_stats_header){.magic = QUOIT_STATS_MAGIC,
-						.version = QUOIT_STATS_VERSION,
-						.header_bytes =
-							offsetof(struct quoit_session_legs, count),
-						.file_bytes = sizeof *l,
-						.label_bytes = QUOIT_LABEL_BYTES,
-						.tsc_hz = 1000000000,
-						.counters = QUOIT_LEG_NR};
+	l->header = (struct quoit_stats_header){
+		.magic = QUOIT_STATS_MAGIC,
+		.version = QUOIT_STATS_VERSION,
+		.header_bytes = offsetof(struct quoit_session_latency, count),
+		.file_bytes = sizeof *l,
+		.label_bytes = QUOIT_LABEL_BYTES,
+		.tsc_hz = 1000000000,
+		.counters = QUOIT_PHASE_NR};
 	l->session = 7;
-	l->buckets = QUOIT_LEG_BUCKETS;
-	l->parts = QUOIT_LEG_PARTS;
+	l->buckets = QUOIT_LATENCY_BUCKETS;
+	l->parts = QUOIT_LATENCY_PARTS;
 	l->operations = QUOIT_OP_NR;
-	l->operations_at = offsetof(struct quoit_session_legs, operation);
-	l->bytes_at = offsetof(struct quoit_session_legs, bytes);
-	l->sites_at = offsetof(struct quoit_session_legs, site);
+	l->operations_at = offsetof(struct quoit_session_latency, operation);
+	l->bytes_at = offsetof(struct quoit_session_latency, bytes);
+	l->sites_at = offsetof(struct quoit_session_latency, site);
 	l->site_rings = QUOIT_SITE_RINGS;
-	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
+	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
 		strcpy(l->label[i], labels[i]);
 }

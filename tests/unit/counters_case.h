@@ -15,6 +15,6 @@ void counters_case_session(struct quoit_session_stats *s);
 void counters_case_totals(struct quoit_totals *t);
 
 /* Session 7, without any job; a tick is a nanosecond. */
-void counters_case_legs(struct quoit_session_legs *l);
+void counters_case_latency(struct quoit_session_latency *l);
 
 #endif

@@ -409,14 +409,14 @@ Test(columns, ask_of_a_process_what_they_show_and_no_more)
 	struct column_choices c = choose("pid,%cpu", false);
 
 	cr_expect_eq(columns_need(&c), 0);
-	cr_expect_not(columns_need_legs(&c));
+	cr_expect_not(columns_need_latency(&c));
 	c = choose("rss,minflt", false);
 	cr_expect_eq(columns_need(&c), PROCESS_NEED_RESIDENT | PROCESS_NEED_FAULTS);
 	c = choose("pss,nodes", false);
 	cr_expect_eq(columns_need(&c), PROCESS_NEED_SMAPS | PROCESS_NEED_NUMA);
 	c = choose("p99,pid", false);
 	cr_expect_eq(columns_need(&c), 0);
-	cr_expect(columns_need_legs(&c));
+	cr_expect(columns_need_latency(&c));
 }
 
 /* Expect rows 0 to 3 in this order. */

@@ -29,7 +29,7 @@ static const char *const daemon_labels[] = {QUOIT_DAEMON_STATS(LABEL)};
 static const char *const reactor_labels[] = {QUOIT_REACTOR_STATS(LABEL)};
 static const char *const core_labels[] = {QUOIT_CORE_STATS(LABEL)};
 static const char *const session_labels[] = {QUOIT_SESSION_STATS(LABEL)};
-static const char *const leg_labels[] = {QUOIT_LEGS(LABEL)};
+static const char *const phase_labels[] = {QUOIT_PHASES(LABEL)};
 #undef LABEL
 
 /* ---- the table ---- */
@@ -181,7 +181,7 @@ Test(exporter, rows_of_one_family_are_together_and_differ_in_a_label)
 static struct collect collect;
 static struct quoit_totals totals;
 static struct quoit_session_stats session;
-static struct quoit_session_legs legs;
+static struct quoit_session_latency latency;
 static char folder[] = "/tmp/quoit-exporter-XXXXXX";
 
 static struct quoit_stats_header header(size_t header_bytes, size_t file_bytes, unsigned counters)
@@ -466,13 +466,13 @@ static int directory;
 /* Two reactors, one device and one core, each of which took 5 us several times. */
 static void make_histograms(void)
 {
-	const uint32_t bucket = quoit_leg_bucket(5000);
+	const uint32_t bucket = quoit_latency_bucket(5000);
 
 	tsc_init();
 	directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	histograms = histograms_open(directory, 2, 1, 1);
 	cr_assert(histograms);
-	histograms_leg(histograms, 1, QUOIT_LEG_RUN)[bucket] = 3;
+	histograms_phase(histograms, 1, QUOIT_PHASE_RUN)[bucket] = 3;
 	histograms_device(histograms, 0, 1, HISTOGRAMS_RUN)[bucket] = 4;
 	histograms_device(histograms, 1, 1, HISTOGRAMS_RUN)[bucket] = 5;
 	histograms_core(histograms, 0)[bucket] = 6;
@@ -495,10 +495,10 @@ static void drop_histograms(void)
 Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_together)
 {
 	static const char *const lines[] = {
-		"quoit_reactor_leg_seconds_bucket{reactor=\"1\",leg=\"start_to_end\",le=\"1e-06\"} 0",
-		"quoit_reactor_leg_seconds_bucket{reactor=\"1\",leg=\"start_to_end\",le=\"1e-05\"} 3",
-		"quoit_reactor_leg_seconds_count{reactor=\"0\",leg=\"start_to_end\"} 0",
-		"quoit_device_leg_seconds_count{device=\"1\",leg=\"start_to_end\"} 9",
+		"quoit_reactor_latency_seconds_bucket{reactor=\"1\",phase=\"start_to_end\",le=\"1e-06\"} 0",
+		"quoit_reactor_latency_seconds_bucket{reactor=\"1\",phase=\"start_to_end\",le=\"1e-05\"} 3",
+		"quoit_reactor_latency_seconds_count{reactor=\"0\",phase=\"start_to_end\"} 0",
+		"quoit_device_latency_seconds_count{device=\"1\",phase=\"start_to_end\"} 9",
 		"quoit_core_tile_duration_seconds_count{cpu=\"9\",node=\"0\"} 6",
 		"quoit_operation_jobs_total{operation=\"add\"} 16",
 		"quoit_operation_jobs_total{operation=\"none\"} 4",
@@ -514,7 +514,7 @@ Test(exporter_files, histograms_and_operations_are_told_for_all_sessions_togethe
 	snprintf(module, sizeof module, "quoit_operation_jobs_total{operation=\"module_%u\"} 18",
 		 QUOIT_OP_MODULE_FIRST);
 	cr_expect(has(module), "%s", text);
-	cr_expect_not(strstr(text, "quoit_device_leg_seconds_count{device=\"2\""));
+	cr_expect_not(strstr(text, "quoit_device_latency_seconds_count{device=\"2\""));
 	cr_expect_not(strstr(text, "post_to_reap"), "what clients say is in no totals");
 	drop_histograms();
 }
@@ -560,16 +560,16 @@ ParameterizedTestParameters(exporter_files, percentiles_are_within_a_third_of_th
 ParameterizedTest(struct spread *row, exporter_files,
 		  percentiles_are_within_a_third_of_those_of_all_buckets)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS] = {0}, *of;
+	uint64_t count[QUOIT_LATENCY_BUCKETS] = {0}, *of;
 	double tick_ns;
 
 	put_totals();
 	make_histograms();
 	tick_ns = 1e9 / (double)tsc_hz();
-	of = histograms_leg(histograms, 1, QUOIT_LEG_WHOLE);
+	of = histograms_phase(histograms, 1, QUOIT_PHASE_WHOLE);
 	for (double ns = row->least_ns; ns < row->most_ns; ns *= 1.001) {
-		of[quoit_leg_bucket((uint64_t)(ns / tick_ns))]++;
-		count[quoit_leg_bucket((uint64_t)(ns / tick_ns))]++;
+		of[quoit_latency_bucket((uint64_t)(ns / tick_ns))]++;
+		count[quoit_latency_bucket((uint64_t)(ns / tick_ns))]++;
 	}
 	cr_assert_eq(write_text(false), 0);
 	for (unsigned percent = 50; percent <= 99; percent += 49) {
@@ -590,7 +590,7 @@ Test(exporter_files, histograms_of_a_daemon_before_are_not_told)
 	put_totals();
 	cr_assert_eq(write_text(true), 0);
 	cr_expect_not(strstr(text, "quoit_operation_"), "%s", text);
-	cr_expect_not(strstr(text, "_leg_seconds"), "%s", text);
+	cr_expect_not(strstr(text, "_latency_seconds"), "%s", text);
 	drop_histograms();
 }
 
@@ -781,23 +781,25 @@ Test(exporter_files, more_users_than_are_told_are_counted)
 	cr_expect(has(line), "%s", text);
 }
 
-/* The legs of session 5. */
-static void make_legs(void)
+/* The latency of session 5. */
+static void make_latency(void)
 {
-	legs.header = header(offsetof(struct quoit_session_legs, count), sizeof legs, QUOIT_LEG_NR);
-	legs.session = 5;
-	legs.buckets = QUOIT_LEG_BUCKETS;
-	legs.parts = QUOIT_LEG_PARTS;
-	put_labels(legs.label, leg_labels, QUOIT_LEG_NR);
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(5000)] = 3;         /* 5 us */
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(50000000)] = 5;     /* 50 ms */
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(60000000000u)] = 7; /* a minute */
+	latency.header = header(offsetof(struct quoit_session_latency, count), sizeof latency,
+				QUOIT_PHASE_NR);
+	latency.session = 5;
+	latency.buckets = QUOIT_LATENCY_BUCKETS;
+	latency.parts = QUOIT_LATENCY_PARTS;
+	put_labels(latency.label, phase_labels, QUOIT_PHASE_NR);
+	latency.count[QUOIT_PHASE_RUN][quoit_latency_bucket(5000)] = 3;         /* 5 us */
+	latency.count[QUOIT_PHASE_RUN][quoit_latency_bucket(50000000)] = 5;     /* 50 ms */
+	latency.count[QUOIT_PHASE_RUN][quoit_latency_bucket(60000000000u)] = 7; /* a minute */
 }
 
-Test(exporter_files, legs_are_histograms)
+Test(exporter_files, phases_are_histograms)
 {
-	const char *start = "quoit_session_leg_seconds_bucket{session=\"5\",uid=\"77\",pid=\"78\","
-			    "name=\"sum\",leg=\"start_to_end\",le=";
+	const char *start =
+		"quoit_session_latency_seconds_bucket{session=\"5\",uid=\"77\",pid=\"78\","
+		"name=\"sum\",phase=\"start_to_end\",le=";
 	const struct {
 		const char *le;
 		unsigned count;
@@ -807,8 +809,8 @@ Test(exporter_files, legs_are_histograms)
 	put_totals();
 	make_session(5, "sum");
 	put_session();
-	make_legs();
-	put("private/sessions/legs.5", &legs, sizeof legs);
+	make_latency();
+	put("private/sessions/latency.5", &latency, sizeof latency);
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -818,22 +820,22 @@ Test(exporter_files, legs_are_histograms)
 }
 
 /* A former session may have had the same number, and another user's times. */
-Test(exporter_files, legs_of_a_daemon_before_are_not_told)
+Test(exporter_files, phases_of_a_daemon_before_are_not_told)
 {
-	make_legs();
-	put("private/sessions/legs.5", &legs, sizeof legs);
+	make_latency();
+	put("private/sessions/latency.5", &latency, sizeof latency);
 	totals.header.started_ns = runtime_now_ns();
 	put_totals();
 	make_session(5, "sum");
 	put_session();
 	collect.sessions = true;
 	cr_assert_eq(write_text(false), 0);
-	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
-	make_legs();
-	legs.header.daemon_pid++;
-	put("private/sessions/legs.5", &legs, sizeof legs);
+	cr_expect_not(strstr(text, "quoit_session_latency_seconds"), "%s", text);
+	make_latency();
+	latency.header.daemon_pid++;
+	put("private/sessions/latency.5", &latency, sizeof latency);
 	cr_assert_eq(write_text(false), 0);
-	cr_expect_not(strstr(text, "quoit_session_leg_seconds"), "%s", text);
+	cr_expect_not(strstr(text, "quoit_session_latency_seconds"), "%s", text);
 }
 
 /* ---- the address ---- */

@@ -109,23 +109,23 @@ Test(exposition, label_values_are_escaped_and_those_that_are_null_left_out)
 
 Test(exposition, a_histogram_has_buckets_up_to_infinity_a_count_and_a_sum)
 {
-	static const struct exposition_family family = {"q_leg_seconds", EXPOSITION_HISTOGRAM,
+	static const struct exposition_family family = {"q_latency_seconds", EXPOSITION_HISTOGRAM,
 							"seconds", "Time."};
 	const struct exposition_bucket buckets[] = {{"0.1", 3}, {"1.0", 4}};
-	const struct exposition_label labels[] = {{"leg", "run"}, {0}};
+	const struct exposition_label labels[] = {{"phase", "run"}, {0}};
 	struct text t;
 
 	begin(&t, true);
 	exposition_family(&t.e, &family);
 	exposition_histogram(&t.e, labels, buckets, 2, 6, 7.25);
-	expect(&t, "# TYPE q_leg_seconds histogram\n"
-		   "# UNIT q_leg_seconds seconds\n"
-		   "# HELP q_leg_seconds Time.\n"
-		   "q_leg_seconds_bucket{leg=\"run\",le=\"0.1\"} 3\n"
-		   "q_leg_seconds_bucket{leg=\"run\",le=\"1.0\"} 4\n"
-		   "q_leg_seconds_bucket{leg=\"run\",le=\"+Inf\"} 6\n"
-		   "q_leg_seconds_count{leg=\"run\"} 6\n"
-		   "q_leg_seconds_sum{leg=\"run\"} 7.250000000\n"
+	expect(&t, "# TYPE q_latency_seconds histogram\n"
+		   "# UNIT q_latency_seconds seconds\n"
+		   "# HELP q_latency_seconds Time.\n"
+		   "q_latency_seconds_bucket{phase=\"run\",le=\"0.1\"} 3\n"
+		   "q_latency_seconds_bucket{phase=\"run\",le=\"1.0\"} 4\n"
+		   "q_latency_seconds_bucket{phase=\"run\",le=\"+Inf\"} 6\n"
+		   "q_latency_seconds_count{phase=\"run\"} 6\n"
+		   "q_latency_seconds_sum{phase=\"run\"} 7.250000000\n"
 		   "# EOF\n");
 }
 

@@ -28,7 +28,7 @@ static char folder[] = "/tmp/quoit-follow-XXXXXX", socket_path[64];
 static struct follow f;
 static struct quoit_totals totals;
 static struct quoit_session_stats session;
-static struct quoit_session_legs legs;
+static struct quoit_session_latency latency;
 
 static void put(const char *name, const void *bytes, size_t size)
 {
@@ -275,29 +275,29 @@ Test(follow, a_dead_quoitd_whose_socket_is_listened_to_is_waited_for)
 	cr_expect_not(f.waiting);
 }
 
-/* ---- legs ---- */
+/* ---- latency ---- */
 
 /* The jobs of session 1 that took so many ticks from their fetch to their end. */
-static void put_legs(uint64_t ticks, uint64_t jobs)
+static void put_latency(uint64_t ticks, uint64_t jobs)
 {
-	legs.count[QUOIT_LEG_WHOLE][quoit_leg_bucket(ticks)] += jobs;
-	legs.count[QUOIT_LEG_RUN][quoit_leg_bucket(ticks)] += jobs;
-	put(QUOIT_STATS_SESSIONS "/legs.1", &legs, sizeof legs);
+	latency.count[QUOIT_PHASE_WHOLE][quoit_latency_bucket(ticks)] += jobs;
+	latency.count[QUOIT_PHASE_RUN][quoit_latency_bucket(ticks)] += jobs;
+	put(QUOIT_STATS_SESSIONS "/latency.1", &latency, sizeof latency);
 }
 
-static void make_legs(void)
+static void make_latency(void)
 {
-	counters_case_legs(&legs);
-	legs.session = 1;
+	counters_case_latency(&latency);
+	latency.session = 1;
 	session.value[QUOIT_SESSION_BUSY_TICKS] = 1000 * SECOND; /* busy all the time */
-	put_legs(1000, 90);
+	put_latency(1000, 90);
 	put_session(1, 100, 1);
 }
 
 static void go_on(void)
 {
 	session.value[QUOIT_SESSION_BUSY_TICKS] += 1000 * SECOND;
-	put_legs(50000, 10);
+	put_latency(50000, 10);
 	put_session(1, 200, 2);
 }
 
@@ -308,32 +308,32 @@ static void expect_near(double ns, double wanted)
 
 Test(follow, the_limit_of_a_session_is_since_the_reading_before)
 {
-	make_legs();
+	make_latency();
 	look();
-	follow_look_at_legs(&f);
+	follow_look_at_latency(&f);
 	expect_near(f.rows[0].limits.p50_ns, 1000);
 	expect(0, COLUMN_OF_LIMIT, "run");
 	go_on();
 	look();
-	follow_look_at_legs(&f);
+	follow_look_at_latency(&f);
 	expect_near(f.rows[0].limits.p50_ns, 50000);
-	look(); /* without a look at the legs */
+	look(); /* without a look at the latency */
 	go_on();
 	look();
-	follow_look_at_legs(&f);
+	follow_look_at_latency(&f);
 	expect_near(f.rows[0].limits.p50_ns, 1000);
 }
 
-Test(follow, each_session_has_the_limit_of_its_own_legs)
+Test(follow, each_session_has_the_limit_of_its_own_latency)
 {
-	make_legs();
-	legs.session = 2;
-	memset(legs.count, 0, sizeof legs.count);
-	legs.count[QUOIT_LEG_WHOLE][quoit_leg_bucket(3000)] = 1;
-	put(QUOIT_STATS_SESSIONS "/legs.2", &legs, sizeof legs);
+	make_latency();
+	latency.session = 2;
+	memset(latency.count, 0, sizeof latency.count);
+	latency.count[QUOIT_PHASE_WHOLE][quoit_latency_bucket(3000)] = 1;
+	put(QUOIT_STATS_SESSIONS "/latency.2", &latency, sizeof latency);
 	put_session(2, 1, 1);
 	look();
-	follow_look_at_legs(&f);
+	follow_look_at_latency(&f);
 	cr_assert_eq(f.row_count, 2);
 	expect_near(f.rows[0].limits.p50_ns, 1000);
 	expect_near(f.rows[1].limits.p50_ns, 3000);
@@ -341,27 +341,27 @@ Test(follow, each_session_has_the_limit_of_its_own_legs)
 
 Test(follow, the_chosen_session_has_its_growth_and_anew_all_of_it)
 {
-	make_legs();
+	make_latency();
 	look();
 	follow_choose(&f, 1);
 	cr_assert(f.chosen.known);
 	cr_expect_eq(f.chosen.session, 1);
-	cr_expect_eq(legs_jobs(f.chosen.since, QUOIT_LEG_WHOLE), 90);
+	cr_expect_eq(latency_jobs(f.chosen.since, QUOIT_PHASE_WHOLE), 90);
 	for (unsigned i = 0; i < 3; i++) {
 		session.value[QUOIT_SESSION_AS_OF] += SECOND;
-		put_legs(50000, 10 + i);
+		put_latency(50000, 10 + i);
 		put_session(1, 200 + i, 2 + i);
 		look();
 		follow_choose(&f, 1);
 		cr_assert(f.chosen.known);
-		cr_expect_eq(legs_jobs(f.chosen.since, QUOIT_LEG_WHOLE), 10 + i);
+		cr_expect_eq(latency_jobs(f.chosen.since, QUOIT_PHASE_WHOLE), 10 + i);
 		expect_near(f.chosen.span_ns, 1e9);
 		expect_near(f.rows[0].limits.p50_ns, 50000);
 	}
 	chosen_forget(&f.chosen);
 	follow_choose(&f, 1);
-	cr_expect_eq(legs_jobs(f.chosen.since, QUOIT_LEG_WHOLE), 90 + 10 + 11 + 12);
-	put(QUOIT_STATS_SESSIONS "/legs.1", "damaged", 7);
+	cr_expect_eq(latency_jobs(f.chosen.since, QUOIT_PHASE_WHOLE), 90 + 10 + 11 + 12);
+	put(QUOIT_STATS_SESSIONS "/latency.1", "damaged", 7);
 	follow_choose(&f, 1);
 	cr_expect_not(f.chosen.known);
 }

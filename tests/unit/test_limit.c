@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limit.c - find a session's limit by its counters and legs */
+/* test_limit.c - find a session's limit by its counters and latency */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -8,33 +8,33 @@
 
 #define SECOND 1000000000u /* a tick is a nanosecond */
 
-static struct legs legs;
+static struct latency latency;
 
 /* A session that had open jobs for this percentage of a second. */
 static struct counters_session busy(double percent)
 {
 	struct counters_session s = {.session = 1, .origin = {.tsc_hz = SECOND}};
 
-	memset(&legs, 0, sizeof legs);
-	legs.tick_ns = 1;
-	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
-		legs.known[i] = true;
+	memset(&latency, 0, sizeof latency);
+	latency.tick_ns = 1;
+	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
+		latency.known[i] = true;
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		s.value[i].known = true;
 	s.value[QUOIT_SESSION_BUSY_TICKS].value = (uint64_t)(percent / 100 * SECOND);
 	return s;
 }
 
-static void count(unsigned leg, uint64_t ticks, uint64_t jobs)
+static void count(unsigned phase, uint64_t ticks, uint64_t jobs)
 {
-	legs.count[leg][quoit_leg_bucket(ticks)] += jobs;
+	latency.count[phase][quoit_latency_bucket(ticks)] += jobs;
 }
 
 static void expect(const struct counters_session *s, enum limit by, double percent)
 {
 	struct limits l;
 
-	limits_find(s, NULL, &legs, SECOND, &l);
+	limits_find(s, NULL, &latency, SECOND, &l);
 	cr_expect_eq(l.by, by, "%s", limits_word(l.by));
 	cr_expect_float_eq(l.percent, percent, 1.5);
 }
@@ -43,7 +43,7 @@ Test(limit, who_has_nothing_open_is_limited_by_its_client)
 {
 	struct counters_session s = busy(20);
 
-	count(QUOIT_LEG_RUN, 1000000, 200);
+	count(QUOIT_PHASE_RUN, 1000000, 200);
 	expect(&s, LIMIT_CLIENT, 80);
 }
 
@@ -53,26 +53,26 @@ Test(limit, jobs_that_run_at_their_fetch_keep_a_session_busy)
 	struct counters_session s = busy(0);
 
 	s.value[QUOIT_SESSION_CORE_TICKS].value = SECOND / 10 * 9;
-	count(QUOIT_LEG_RUN, 1000, 900000);
+	count(QUOIT_PHASE_RUN, 1000, 900000);
 	expect(&s, LIMIT_RUN, 100);
 }
 
-Test(limit, the_leg_with_most_of_the_time_names_it)
+Test(limit, the_phase_with_most_of_the_time_names_it)
 {
 	static const struct {
-		unsigned leg;
+		unsigned phase;
 		enum limit by;
 	} cases[] = {
-		{QUOIT_LEG_SUBMIT, LIMIT_FETCH},  {QUOIT_LEG_DATA, LIMIT_DATA},
-		{QUOIT_LEG_MEMORY, LIMIT_MEMORY}, {QUOIT_LEG_TURN, LIMIT_TURN},
-		{QUOIT_LEG_RUN, LIMIT_RUN},
+		{QUOIT_PHASE_SUBMIT, LIMIT_FETCH},  {QUOIT_PHASE_DATA, LIMIT_DATA},
+		{QUOIT_PHASE_MEMORY, LIMIT_MEMORY}, {QUOIT_PHASE_TURN, LIMIT_TURN},
+		{QUOIT_PHASE_RUN, LIMIT_RUN},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct counters_session s = busy(90);
 
 		for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
-			count(cases[k].leg, k == i ? 600000 : 100000, 100);
+			count(cases[k].phase, k == i ? 600000 : 100000, 100);
 		expect(&s, cases[i].by, 60);
 	}
 }
@@ -91,8 +91,8 @@ Test(limit, who_waits_to_be_fetched_has_something_to_do)
 	struct counters_session s = busy(0);
 
 	s.value[QUOIT_SESSION_CORE_TICKS].value = SECOND / 5;
-	count(QUOIT_LEG_SUBMIT, 10000, 1000000);
-	count(QUOIT_LEG_RUN, 100, 1000000);
+	count(QUOIT_PHASE_SUBMIT, 10000, 1000000);
+	count(QUOIT_PHASE_RUN, 100, 1000000);
 	expect(&s, LIMIT_FETCH, 99);
 }
 
@@ -101,7 +101,7 @@ Test(limit, bursts_do_not_make_a_client_busy)
 	struct counters_session s = busy(1);
 
 	s.value[QUOIT_SESSION_SQ_MOST].value = 1000;
-	count(QUOIT_LEG_SUBMIT, 50000, 100000);
+	count(QUOIT_PHASE_SUBMIT, 50000, 100000);
 	expect(&s, LIMIT_CLIENT, 99);
 }
 
@@ -109,8 +109,8 @@ Test(limit, results_that_lie_in_the_cq_hold_up_nobody)
 {
 	struct counters_session s = busy(90);
 
-	count(QUOIT_LEG_REAP, 100000000, 64);
-	count(QUOIT_LEG_DATA, 1000000, 100);
+	count(QUOIT_PHASE_REAP, 100000000, 64);
+	count(QUOIT_PHASE_DATA, 1000000, 100);
 	expect(&s, LIMIT_DATA, 100);
 }
 
@@ -121,7 +121,7 @@ Test(limit, without_its_cost_or_its_busy_time_no_client_is_blamed)
 	for (unsigned i = 0; i < 2; i++) {
 		struct counters_session s = busy(20);
 
-		count(QUOIT_LEG_RUN, 1000000, 200);
+		count(QUOIT_PHASE_RUN, 1000000, 200);
 		s.value[needed[i]].known = false;
 		expect(&s, LIMIT_RUN, 100);
 	}
@@ -134,7 +134,7 @@ static const char *said(const struct counters_session *s)
 	struct limits l;
 	size_t n;
 
-	limits_find(s, NULL, &legs, SECOND, &l);
+	limits_find(s, NULL, &latency, SECOND, &l);
 	limits_text(&l, text, sizeof text);
 	n = strlen(text);
 	text[n] = '|';
@@ -146,9 +146,9 @@ Test(limit, the_operation_that_ran_for_longest_is_named)
 {
 	struct counters_session s = busy(90);
 
-	count(QUOIT_LEG_DATA, 1000000, 100);
-	legs.operation[QUOIT_OP_ADD] = (struct legs_operation){640, 640, 1000, 1};
-	legs.operation[QUOIT_OP_GEMM] = (struct legs_operation){2, 2, 9000, 1};
+	count(QUOIT_PHASE_DATA, 1000000, 100);
+	latency.operation[QUOIT_OP_ADD] = (struct latency_operation){640, 640, 1000, 1};
+	latency.operation[QUOIT_OP_GEMM] = (struct latency_operation){2, 2, 9000, 1};
 	cr_expect_str_eq(said(&s), "data: jobs wait 100% of their time for data that "
 				   "other jobs write|of what ran, gemm took 90%");
 }
@@ -157,7 +157,7 @@ Test(limit, memory_is_said_with_how_much_there_is)
 {
 	struct counters_session s = busy(90);
 
-	count(QUOIT_LEG_MEMORY, 1000000, 100);
+	count(QUOIT_PHASE_MEMORY, 1000000, 100);
 	s.value[QUOIT_SESSION_HOST_USED].value = 3u << 20;
 	s.value[QUOIT_SESSION_HOST_LEASE].value = 4u << 20;
 	s.value[QUOIT_SESSION_MEMORY_TICKS].value = SECOND / 5 * 2;

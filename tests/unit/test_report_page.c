@@ -112,12 +112,12 @@ Test(trace_summary, a_level_stays_until_there_is_another)
 
 Test(trace_summary, the_longest_are_chosen_and_no_more_than_asked_for)
 {
-	static uint32_t bucket[QUOIT_LEG_BUCKETS];
+	static uint32_t bucket[QUOIT_LATENCY_BUCKETS];
 	struct summary_choice c;
 	unsigned chosen = 0;
 
 	for (int64_t ns = 0; ns < 10000; ns++)
-		bucket[quoit_leg_bucket((uint64_t)ns)]++;
+		bucket[quoit_latency_bucket((uint64_t)ns)]++;
 	summary_choose(&c, bucket, 1000);
 	for (int64_t ns = 0; ns < 10000; ns++) {
 		bool is = summary_is_chosen(&c, ns);

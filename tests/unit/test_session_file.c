@@ -12,7 +12,7 @@
 #include "base/tsc.h"
 #include "core_case.h"
 #include "job/record.h"
-#include "observe/legs.h"
+#include "observe/latency.h"
 #include "observe/session_file.h"
 #include "observe/session_folder.h"
 #include "observe/session_stats.h"
@@ -73,10 +73,10 @@ Test(session_file, its_counters_its_times_and_its_trace_are_read_by_no_other_use
 	struct trace *trace;
 
 	cr_assert_eq(session_stats_open(s, folder, 0, -1), 0);
-	cr_assert_eq(legs_open(s, folder), 0);
+	cr_assert_eq(latency_open(s, folder), 0);
 	cr_assert_eq(trace_new(s, folder, reactor, RECORDS, &trace), 0);
 	cr_expect_eq(mode_of(QUOIT_STATS_SESSION) & 077, 0);
-	cr_expect_eq(mode_of(QUOIT_STATS_LEGS) & 077, 0);
+	cr_expect_eq(mode_of(QUOIT_STATS_LATENCY) & 077, 0);
 	cr_expect_eq(mode_of(QUOIT_STATS_TRACE) & 077, 0);
 	trace_end(trace);
 	trace_free(trace, folder);
@@ -88,14 +88,14 @@ Test(session_file, an_operations_time_counts_each_job_that_a_timed_one_stands_fo
 	const struct quoit_operation_block *o;
 	uint64_t jobs = 0;
 
-	cr_assert_eq(legs_open(s, folder), 0);
-	legs_run(s, QUOIT_OP_ADD, 1000, 64);
-	legs_run(s, QUOIT_OP_ADD, 300, 1);
-	o = &s->legs->operation[QUOIT_OP_ADD];
+	cr_assert_eq(latency_open(s, folder), 0);
+	latency_add_run(s, QUOIT_OP_ADD, 1000, 64);
+	latency_add_run(s, QUOIT_OP_ADD, 300, 1);
+	o = &s->latency->operation[QUOIT_OP_ADD];
 	cr_expect_eq(o->timed, 65);
 	cr_expect_eq(o->ticks, 64 * 1000 + 300);
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		jobs += s->legs->count[QUOIT_LEG_RUN][i];
+	for (unsigned i = 0; i < QUOIT_LATENCY_BUCKETS; i++)
+		jobs += s->latency->count[QUOIT_PHASE_RUN][i];
 	cr_expect_eq(jobs, 65);
 }
 

@@ -69,7 +69,7 @@ static int next_free(void)
 Test(session_files, are_listed_by_number_each_once)
 {
 	run("cd " QUOIT_STATS_SESSIONS " && touch session.10 session.9 session.100 session.07 "
-	    "session.+5 session.x session. session.3x legs.4 other");
+	    "session.+5 session.x session. session.3x latency.4 other");
 	cr_expect_str_eq(listed(), "9 10 100 ");
 }
 

@@ -15,7 +15,7 @@
 #include "read/rates.h"
 #include "read/timings.h"
 
-#define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
+#define COUNT_BYTES (QUOIT_LATENCY_BUCKETS * sizeof(uint64_t))
 #define ROWS        3
 
 /* ---- a file of another version: longer rows, longer blocks, and unknown things ---- */
@@ -35,7 +35,7 @@ struct file {
 	uint8_t more_head[40];
 	struct row row[ROWS];
 	struct block block[2][3]; /* of two reactors, three operations */
-	uint64_t count[ROWS][QUOIT_LEG_BUCKETS];
+	uint64_t count[ROWS][QUOIT_LATENCY_BUCKETS];
 };
 
 static struct file file;
@@ -58,8 +58,8 @@ static void make_file(void)
 						       .label_bytes = QUOIT_LABEL_BYTES,
 						       .tsc_hz = 1000000000,
 						       .reactors = 2};
-	file.head.buckets = QUOIT_LEG_BUCKETS;
-	file.head.parts = QUOIT_LEG_PARTS;
+	file.head.buckets = QUOIT_LATENCY_BUCKETS;
+	file.head.parts = QUOIT_LATENCY_PARTS;
 	file.head.rows = ROWS;
 	file.head.row_bytes = sizeof(struct row);
 	file.head.rows_at = offsetof(struct file, row);
@@ -74,7 +74,7 @@ static void make_file(void)
 
 static void count(unsigned row, uint64_t ticks, uint64_t jobs)
 {
-	file.count[row][quoit_leg_bucket(ticks)] += jobs;
+	file.count[row][quoit_latency_bucket(ticks)] += jobs;
 }
 
 /* Parse a copy with no memory behind it, which a sanitizer watches. */
@@ -213,20 +213,20 @@ Test(timings, what_quoitd_counts_is_told_by_its_name)
 {
 	int directory = open_folder();
 	struct histograms *h = histograms_open(directory, 2, 3, 4);
-	uint64_t all[QUOIT_LEG_BUCKETS];
+	uint64_t all[QUOIT_LATENCY_BUCKETS];
 	struct timings t;
 
 	cr_assert(h);
 	for (unsigned r = 0; r < 2; r++) {
-		histograms_leg(h, r, QUOIT_LEG_WHOLE)[7] = 100 + r;
-		histograms_leg(h, r, QUOIT_LEG_REAP)[7] = 200 + r;
+		histograms_phase(h, r, QUOIT_PHASE_WHOLE)[7] = 100 + r;
+		histograms_phase(h, r, QUOIT_PHASE_REAP)[7] = 200 + r;
 		for (unsigned d = 1; d <= 3; d++)
 			histograms_device(h, r, d, HISTOGRAMS_POST)[7] = 1000 * d + r;
 		histograms_operations(h, r)[QUOIT_OP_ADD].bytes = 50 + r;
 		histograms_operations(h, r)[QUOIT_OP_NR - 1].jobs = 60 + r;
 	}
 	for (unsigned i = 0; i < 4; i++)
-		histograms_core(h, i)[QUOIT_LEG_BUCKETS - 1] = 300 + i;
+		histograms_core(h, i)[QUOIT_LATENCY_BUCKETS - 1] = 300 + i;
 	cr_assert_eq(timings_read(directory, &t), 0);
 	cr_expect(timings_is_of(&t, (uint32_t)getpid(), 0));
 	cr_expect_not(timings_is_of(&t, (uint32_t)getpid(), UINT64_MAX), "of one before");
@@ -240,7 +240,7 @@ Test(timings, what_quoitd_counts_is_told_by_its_name)
 	cr_assert(timings_sum(&t, QUOIT_OF_DEVICE, 3, "start_to_end", all));
 	cr_expect_eq(buckets_count(all), 0);
 	cr_assert(timings_sum(&t, QUOIT_OF_CORE, 3, QUOIT_TILE_LABEL, all));
-	cr_expect_eq(all[QUOIT_LEG_BUCKETS - 1], 303);
+	cr_expect_eq(all[QUOIT_LATENCY_BUCKETS - 1], 303);
 	cr_expect_eq(buckets_count(all), 303);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
 		struct quoit_operation_totals o;
@@ -278,16 +278,16 @@ Test(timings, several_users_are_told_bytes_in_multiples_of_a_mebibyte)
 Test(timings, only_what_has_changed_is_copied_out)
 {
 	static struct histogram h;
-	static uint64_t to[QUOIT_LEG_BUCKETS];
+	static uint64_t to[QUOIT_LATENCY_BUCKETS];
 
 	histogram_add(&h, 0, 3);
-	histogram_add(&h, QUOIT_LEG_BUCKETS - 1, 4);
+	histogram_add(&h, QUOIT_LATENCY_BUCKETS - 1, 4);
 	histogram_tell(&h, to);
 	cr_expect_eq(to[0], 3);
-	cr_expect_eq(to[QUOIT_LEG_BUCKETS - 1], 4);
-	to[0] = to[QUOIT_LEG_BUCKETS - 1] = 0;
-	histogram_add(&h, QUOIT_LEG_BUCKETS - 1, 1);
+	cr_expect_eq(to[QUOIT_LATENCY_BUCKETS - 1], 4);
+	to[0] = to[QUOIT_LATENCY_BUCKETS - 1] = 0;
+	histogram_add(&h, QUOIT_LATENCY_BUCKETS - 1, 1);
 	histogram_tell(&h, to);
 	cr_expect_eq(to[0], 0, "was told before");
-	cr_expect_eq(to[QUOIT_LEG_BUCKETS - 1], 5);
+	cr_expect_eq(to[QUOIT_LATENCY_BUCKETS - 1], 5);
 }

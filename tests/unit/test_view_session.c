@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_view_session.c - quoit top's page of one session: its limit, legs, operations and waits */
+/* test_view_session.c - quoit top's page of one session: its limit, phases, operations and waits */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -9,24 +9,27 @@
 static struct view v;
 static struct session_row row;
 static struct chosen chosen;
-static struct legs legs;
+static struct latency latency;
 
-/* Session 7, whose legs are known and empty; a tick is a nanosecond, and the last look a second ago. */
+/*
+ * Session 7, whose latency is known and empty; a tick is a nanosecond, and the last look a second
+ * ago.
+ */
 static void open_page(void)
 {
 	memset(&v, 0, sizeof v);
 	v.width = 120;
 	memset(&row, 0, sizeof row);
 	row.s.session = 7;
-	memset(&legs, 0, sizeof legs);
-	legs.session = 7;
-	legs.tick_ns = 1;
-	legs.bytes_known = true;
-	for (unsigned i = 0; i < QUOIT_LEG_NR; i++)
-		legs.known[i] = true;
+	memset(&latency, 0, sizeof latency);
+	latency.session = 7;
+	latency.tick_ns = 1;
+	latency.bytes_known = true;
+	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
+		latency.known[i] = true;
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
-		legs.operation[i].share = 1;
-	chosen = (struct chosen){.session = 7, .since = &legs, .span_ns = 1e9, .known = true};
+		latency.operation[i].share = 1;
+	chosen = (struct chosen){.session = 7, .since = &latency, .span_ns = 1e9, .known = true};
 	chosen.limits.operation = QUOIT_OP_NR;
 }
 
@@ -62,9 +65,9 @@ static void expect_line(const char *start, const char *wanted)
 	cr_expect_str_eq(v.lines[i].text, wanted, "%s|\n%s|", v.lines[i].text, wanted);
 }
 
-static void count(unsigned leg, uint64_t ticks, uint64_t jobs)
+static void count(unsigned phase, uint64_t ticks, uint64_t jobs)
 {
-	legs.count[leg][quoit_leg_bucket(ticks)] += jobs;
+	latency.count[phase][quoit_latency_bucket(ticks)] += jobs;
 }
 
 /* ---- the limit ---- */
@@ -84,30 +87,30 @@ Test(view_session, begins_with_its_limit_in_words)
 Test(view_session, of_another_session_or_without_a_reading_there_are_only_figures)
 {
 	fill(0);
-	cr_expect_geq(line_of("LEG"), 0);
+	cr_expect_geq(line_of("PHASE"), 0);
 	chosen.session = 8;
 	fill(0);
-	cr_expect_lt(line_of("LEG"), 0);
+	cr_expect_lt(line_of("PHASE"), 0);
 	cr_expect_eq(v.count, COLUMN_NR);
 	chosen.session = 7;
 	chosen.known = false;
 	fill(0);
-	cr_expect_lt(line_of("LEG"), 0);
+	cr_expect_lt(line_of("PHASE"), 0);
 }
 
-/* ---- legs ---- */
+/* ---- phases ---- */
 
-Test(view_session, a_leg_has_its_percentiles_its_mean_and_its_part_of_the_time)
+Test(view_session, a_phase_has_its_percentiles_its_mean_and_its_part_of_the_time)
 {
-	count(QUOIT_LEG_DATA, 100, 50);
-	count(QUOIT_LEG_DATA, 1000, 45);
-	count(QUOIT_LEG_DATA, 20000, 5);
-	count(QUOIT_LEG_RUN, 1500, 100);
-	count(QUOIT_LEG_WHOLE, 3000, 100);
-	count(QUOIT_LEG_POST, 3000, 100);
-	count(QUOIT_LEG_REAP, 3000, 100);
+	count(QUOIT_PHASE_DATA, 100, 50);
+	count(QUOIT_PHASE_DATA, 1000, 45);
+	count(QUOIT_PHASE_DATA, 20000, 5);
+	count(QUOIT_PHASE_RUN, 1500, 100);
+	count(QUOIT_PHASE_WHOLE, 3000, 100);
+	count(QUOIT_PHASE_POST, 3000, 100);
+	count(QUOIT_PHASE_REAP, 3000, 100);
 	fill(0);
-	expect_line("LEG", "LEG                     P50     P90     P99    MOST    MEAN  %TIME ");
+	expect_line("PHASE", "PHASE                   P50     P90     P99    MOST    MEAN  %TIME ");
 	expect_line("waiting_for_data",
 		    "waiting_for_data       100n    1.0u   20.1u   20.1u    1.5u   50.2 ");
 	expect_line("start_to_end",
@@ -128,7 +131,7 @@ Test(view_session, operations_come_by_their_time_at_most_six)
 					 QUOIT_OP_EXP,  QUOIT_OP_MAX, QUOIT_OP_MIN};
 
 	for (unsigned i = 0; i < 7; i++)
-		legs.operation[order[i]] = (struct legs_operation){
+		latency.operation[order[i]] = (struct latency_operation){
 			.jobs = 10, .timed = 10, .ticks = 1000000 * (9 - i), .share = 1};
 	fill(0);
 	for (unsigned i = 0; i + 1 < 6; i++)
@@ -140,19 +143,19 @@ Test(view_session, operations_come_by_their_time_at_most_six)
 
 Test(view_session, an_operation_has_its_jobs_its_mean_its_part_and_its_bytes)
 {
-	legs.operation[QUOIT_OP_GEMM] = (struct legs_operation){4, 4, 9000, 1, 5120};
-	legs.operation[QUOIT_OP_ADD] = (struct legs_operation){640, 10, 1000, 1, 0};
-	legs.operation[QUOIT_OP_MUL] = (struct legs_operation){3, 0, 0, 1, 1024};
+	latency.operation[QUOIT_OP_GEMM] = (struct latency_operation){4, 4, 9000, 1, 5120};
+	latency.operation[QUOIT_OP_ADD] = (struct latency_operation){640, 10, 1000, 1, 0};
+	latency.operation[QUOIT_OP_MUL] = (struct latency_operation){3, 0, 0, 1, 1024};
 	chosen.span_ns = 2e9;
 	fill(0);
 	expect_line("OPERATION", "OPERATION                  JOBS    EACH    %RUN  BYTES/S ");
 	expect_line("gemm", "gemm                          4    2.2u    90.0     2.5K ");
 	expect_line("add", "add                         640    100n    10.0       0B ");
 	expect_line("mul", "mul                           3       -       -     512B ");
-	legs.bytes_known = false;
+	latency.bytes_known = false;
 	fill(0);
 	expect_line("gemm", "gemm                          4    2.2u    90.0        - ");
-	legs.bytes_known = true;
+	latency.bytes_known = true;
 	chosen.span_ns = -1;
 	fill(0);
 	expect_line("gemm", "gemm                          4    2.2u    90.0        - ");
@@ -162,13 +165,14 @@ Test(view_session, an_operation_has_its_jobs_its_mean_its_part_and_its_bytes)
 
 Test(view_session, places_come_by_their_time_and_their_names_are_escaped)
 {
-	legs.sites = 4;
-	legs.site[0] =
-		(struct legs_site){.name = "short", .waits = 10, .ticks = 100, .longest = 20};
-	legs.site[1] = (struct legs_site){
+	latency.sites = 4;
+	latency.site[0] =
+		(struct latency_site){.name = "short", .waits = 10, .ticks = 100, .longest = 20};
+	latency.site[1] = (struct latency_site){
 		.name = "l\xf6ng", .waits = 4, .ticks = 8000000, .longest = 5000000};
-	legs.site[2] = (struct legs_site){.name = "", .waits = 1, .ticks = 3000, .longest = 3000};
-	legs.site[3] = (struct legs_site){.name = "never", .waits = 0, .ticks = 9000000};
+	latency.site[2] =
+		(struct latency_site){.name = "", .waits = 1, .ticks = 3000, .longest = 3000};
+	latency.site[3] = (struct latency_site){.name = "never", .waits = 0, .ticks = 9000000};
 	fill(0);
 	expect_line("WAITED AT",
 		    "WAITED AT                          TIMES  IN ALL    MEAN    MOST ");
@@ -186,9 +190,9 @@ Test(view_session, without_waits_there_is_no_table_of_them_and_six_at_most)
 {
 	fill(0);
 	cr_expect_lt(line_of("WAITED AT"), 0);
-	legs.sites = 10;
+	latency.sites = 10;
 	for (unsigned i = 0; i < 10; i++)
-		legs.site[i] = (struct legs_site){.name = "here", .waits = 1, .ticks = i};
+		latency.site[i] = (struct latency_site){.name = "here", .waits = 1, .ticks = i};
 	fill(0);
 	cr_expect_eq(v.lines[line_of("WAITED AT") + 6].text[0], 'h');
 	cr_expect_eq(v.lines[line_of("WAITED AT") + 7].length, 0);

@@ -43,7 +43,7 @@ static unsigned make_bounds(enum collect_bounds which, double ret[MOST_BOUNDS])
 
 /* A bucket that contains a bound counts for the side that has its larger part. */
 void collect_buckets(struct exposition *e, const struct exposition_label *labels,
-		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns,
+		     const uint64_t count[QUOIT_LATENCY_BUCKETS], double tick_ns,
 		     enum collect_bounds which)
 {
 	struct exposition_bucket buckets[MOST_BOUNDS];
@@ -53,7 +53,7 @@ void collect_buckets(struct exposition *e, const struct exposition_label *labels
 	uint64_t below = 0;
 
 	for (unsigned b = 0; b < bounds; b++) {
-		for (; i < QUOIT_LEG_BUCKETS && buckets_middle(i) * tick_ns <= bound[b]; i++)
+		for (; i < QUOIT_LATENCY_BUCKETS && buckets_middle(i) * tick_ns <= bound[b]; i++)
 			below += count[i];
 		write_bound(bound[b], le[b]);
 		buckets[b] = (struct exposition_bucket){le[b], below};

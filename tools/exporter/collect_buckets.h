@@ -17,7 +17,7 @@ enum collect_bounds { COLLECT_COARSE, COLLECT_FINE };
 
 /* Write into the present family; its unit is seconds. */
 void collect_buckets(struct exposition *e, const struct exposition_label *labels,
-		     const uint64_t count[QUOIT_LEG_BUCKETS], double tick_ns,
+		     const uint64_t count[QUOIT_LATENCY_BUCKETS], double tick_ns,
 		     enum collect_bounds which);
 
 #endif

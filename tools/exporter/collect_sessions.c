@@ -10,7 +10,7 @@
 #include "collect_buckets.h"
 #include "metrics.h"
 #include "read/format.h"
-#include "read/legs.h"
+#include "read/latency.h"
 
 /* ---- choice ---- */
 
@@ -23,7 +23,7 @@ struct choice {
 	struct candidate *list; /* the busiest first */
 	size_t count;           /* how many of these are exported */
 	uint64_t left_out;      /* how many are not */
-	struct legs legs;       /* the legs of one session at a time */
+	struct latency latency; /* of one session at a time */
 };
 
 static int by_busy(const void *a, const void *b)
@@ -108,37 +108,37 @@ static void write_counters(struct exposition *e, const struct choice *c)
 		}
 }
 
-/* ---- its legs ---- */
+/* ---- its latency ---- */
 
 /* A former quoitd may have left a file with the same number. */
-static bool are_of(const struct legs *l, const struct counters_totals *t)
+static bool are_of(const struct latency *l, const struct counters_totals *t)
 {
 	return l->daemon_pid == t->origin.daemon_pid && l->started_ns >= t->origin.started_ns;
 }
 
-static void write_legs(struct exposition *e, struct choice *c, const struct counters_totals *t,
-		       struct session_files *files)
+static void write_latency(struct exposition *e, struct choice *c, const struct counters_totals *t,
+			  struct session_files *files)
 {
 	struct identity id;
 
 	exposition_family(
 		e, &(struct exposition_family){
-			   .name = "quoit_session_leg_seconds",
+			   .name = "quoit_session_latency_seconds",
 			   .type = EXPOSITION_HISTOGRAM,
 			   .unit = "seconds",
-			   .help = "Time that a session's jobs spend in each leg.  Measured on "
+			   .help = "Time that a session's jobs spend in each phase.  Measured on "
 				   "one job in 64, which stands for all, and on long ones."});
 	for (size_t i = 0; i < c->count; i++) {
 		const struct counters_session *s = &c->list[i].row->s;
 
-		if (legs_read(files, s->session, &c->legs) < 0 || c->legs.tick_ns <= 0 ||
-		    !are_of(&c->legs, t))
+		if (latency_read(files, s->session, &c->latency) < 0 || c->latency.tick_ns <= 0 ||
+		    !are_of(&c->latency, t))
 			continue;
-		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
-			identify(&id, s, (struct exposition_label){"leg", legs_label(leg)});
-			if (c->legs.known[leg])
-				collect_buckets(e, id.labels, c->legs.count[leg], c->legs.tick_ns,
-						COLLECT_COARSE);
+		for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++) {
+			identify(&id, s, (struct exposition_label){"phase", latency_label(phase)});
+			if (c->latency.known[phase])
+				collect_buckets(e, id.labels, c->latency.count[phase],
+						c->latency.tick_ns, COLLECT_COARSE);
 		}
 	}
 }
@@ -157,7 +157,7 @@ int collect_sessions(struct exposition *e, const struct sessions *s, struct sess
 	choose(c, s, known, most);
 	write_left_out(e, s, c->left_out);
 	write_counters(e, c);
-	write_legs(e, c, &s->totals, files);
+	write_latency(e, c, &s->totals, files);
 	free(c->list);
 	free(c);
 	return 0;

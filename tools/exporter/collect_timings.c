@@ -10,7 +10,7 @@
 #include "read/timings.h"
 
 #define LABEL(name, text) text,
-static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+static const char *const phases[QUOIT_PHASE_NR] = {QUOIT_PHASES(LABEL)};
 #undef LABEL
 
 #define BY_SAMPLES "on one job in 64, which stands for all, and on long ones."
@@ -21,31 +21,31 @@ static const char *const legs[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
 static void write_sum(struct exposition *e, const struct timings *t, uint32_t of, uint32_t number,
 		      const char *label, const struct exposition_label *labels)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS];
+	uint64_t count[QUOIT_LATENCY_BUCKETS];
 
 	if (timings_sum(t, of, number, label, count))
 		collect_buckets(e, labels, count, t->tick_ns, COLLECT_COARSE);
 }
 
 /* The totals have no times that only clients know: these histograms are always empty. */
-static bool is_told_by_clients(unsigned leg)
+static bool is_told_by_clients(unsigned phase)
 {
-	return leg == QUOIT_LEG_SUBMIT || leg == QUOIT_LEG_REAP;
+	return phase == QUOIT_PHASE_SUBMIT || phase == QUOIT_PHASE_REAP;
 }
 
-static void write_legs(struct exposition *e, const struct timings *t, uint32_t of, const char *name,
-		       uint32_t first, uint32_t end)
+static void write_latency(struct exposition *e, const struct timings *t, uint32_t of,
+			  const char *name, uint32_t first, uint32_t end)
 {
 	char number[12];
 
 	for (uint32_t i = first; i < end; i++)
-		for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++) {
+		for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++) {
 			const struct exposition_label labels[] = {
-				{name, number}, {"leg", legs[leg]}, {0}};
+				{name, number}, {"phase", phases[phase]}, {0}};
 
 			snprintf(number, sizeof number, "%" PRIu32, i);
-			if (!is_told_by_clients(leg))
-				write_sum(e, t, of, i, legs[leg], labels);
+			if (!is_told_by_clients(phase))
+				write_sum(e, t, of, i, phases[phase], labels);
 		}
 }
 
@@ -86,7 +86,7 @@ static void write_cores(struct exposition *e, const struct timings *t,
 /* Write the histograms from which `quoit stat` has its percentiles. */
 static void write_jobs(struct exposition *e, const struct timings *t, uint32_t reactors)
 {
-	uint64_t all[QUOIT_LEG_BUCKETS] = {0}, one[QUOIT_LEG_BUCKETS];
+	uint64_t all[QUOIT_LATENCY_BUCKETS] = {0}, one[QUOIT_LATENCY_BUCKETS];
 	bool any = false;
 
 	exposition_family(
@@ -98,10 +98,10 @@ static void write_jobs(struct exposition *e, const struct timings *t, uint32_t r
 				   "percentiles are within 1.3 times of those of quoit stat.  "
 				   "Measured " BY_SAMPLES});
 	for (uint32_t i = 0; i < reactors; i++) {
-		if (!timings_sum(t, QUOIT_OF_REACTOR, i, legs[QUOIT_LEG_WHOLE], one))
+		if (!timings_sum(t, QUOIT_OF_REACTOR, i, phases[QUOIT_PHASE_WHOLE], one))
 			continue;
 		any = true;
-		for (unsigned b = 0; b < QUOIT_LEG_BUCKETS; b++)
+		for (unsigned b = 0; b < QUOIT_LATENCY_BUCKETS; b++)
 			all[b] += one[b];
 	}
 	if (any)
@@ -117,19 +117,19 @@ static void write_histograms(struct exposition *e, const struct timings *t,
 	exposition_family(
 		e,
 		&(struct exposition_family){
-			.name = "quoit_reactor_leg_seconds",
+			.name = "quoit_reactor_latency_seconds",
 			.type = EXPOSITION_HISTOGRAM,
 			.unit = "seconds",
-			.help = "Time that a reactor's jobs spend in each leg.  Measured " BY_SAMPLES});
-	write_legs(e, t, QUOIT_OF_REACTOR, "reactor", 0, totals->reactors);
+			.help = "Time that a reactor's jobs spend in each phase.  Measured " BY_SAMPLES});
+	write_latency(e, t, QUOIT_OF_REACTOR, "reactor", 0, totals->reactors);
 	exposition_family(
 		e,
 		&(struct exposition_family){
-			.name = "quoit_device_leg_seconds",
+			.name = "quoit_device_latency_seconds",
 			.type = EXPOSITION_HISTOGRAM,
 			.unit = "seconds",
-			.help = "Time that jobs on a device spend in each leg.  Measured " BY_SAMPLES});
-	write_legs(e, t, QUOIT_OF_DEVICE, "device", 1, end_of_devices(t));
+			.help = "Time that jobs on a device spend in each phase.  Measured " BY_SAMPLES});
+	write_latency(e, t, QUOIT_OF_DEVICE, "device", 1, end_of_devices(t));
 	exposition_family(
 		e, &(struct exposition_family){
 			   .name = "quoit_core_tile_duration_seconds",

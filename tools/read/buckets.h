@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buckets.h - sums and percentiles of a histogram (quoit_leg_bucket of quoit/stats.h), in ticks.
- * Pure.
+ * buckets.h - sums and percentiles of a histogram (quoit_latency_bucket of quoit/stats.h), in
+ * ticks.  Pure.
  */
 #ifndef QUOIT_TOOLS_BUCKETS_H
 #define QUOIT_TOOLS_BUCKETS_H

@@ -11,7 +11,7 @@
 #include "cli/suggest.h"
 
 /* The source of a column.  A counter's number is less than all of these. */
-enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA, LEGS };
+enum { HEAD = QUOIT_SESSION_NR, RESIDENT, FAULTS, SMAPS, NUMA, LATENCY };
 
 static const struct {
 	const char *key, *alias, *title;
@@ -150,7 +150,7 @@ unsigned columns_need(const struct column_choices *c)
 		[FAULTS - HEAD] = PROCESS_NEED_FAULTS,
 		[SMAPS - HEAD] = PROCESS_NEED_SMAPS,
 		[NUMA - HEAD] = PROCESS_NEED_NUMA,
-		[LEGS - HEAD] = 0,
+		[LATENCY - HEAD] = 0,
 	};
 	unsigned all = 0;
 
@@ -162,12 +162,12 @@ unsigned columns_need(const struct column_choices *c)
 	return all;
 }
 
-bool columns_need_legs(const struct column_choices *c)
+bool columns_need_latency(const struct column_choices *c)
 {
 	bool any = false;
 
 	for (unsigned i = 0; i < c->count; i++)
-		any |= columns[c->list[i].column].from == LEGS;
+		any |= columns[c->list[i].column].from == LATENCY;
 	return any;
 }
 

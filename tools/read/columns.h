@@ -59,7 +59,7 @@ struct session_row {
 	 */
 	const struct counters_session *before;
 	struct process process;
-	struct limits limits; /* from the session's legs, if these were read */
+	struct limits limits; /* from the session's latency, if that was read */
 	bool daemon_lives;
 	uint64_t now_ns; /* CLOCK_BOOTTIME of the reading */
 };
@@ -85,8 +85,8 @@ bool columns_choose(struct column_choices *c, const char *list, bool sorts, cons
 /* What process_look must find out for these columns: bits of enum process_need. */
 unsigned columns_need(const struct column_choices *c);
 
-/* Do these columns need the sessions' legs? */
-bool columns_need_legs(const struct column_choices *c);
+/* Do these columns need the sessions' latency? */
+bool columns_need_latency(const struct column_choices *c);
 
 enum column_kind columns_kind(enum column column);
 

@@ -55,7 +55,7 @@ static double percent(const struct counters_session *s, const struct counters_se
  * time.
  */
 static double busy_percent(const struct counters_session *s, const struct counters_session *before,
-			   const struct legs *l, double span_ns)
+			   const struct latency *l, double span_ns)
 {
 	double open = percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns);
 	double cost = percent(s, before, QUOIT_SESSION_CORE_TICKS, span_ns);
@@ -65,16 +65,16 @@ static double busy_percent(const struct counters_session *s, const struct counte
 		return -1;
 	if (at_most < 1)
 		at_most = 1;
-	return open + cost + 100 * legs_sum(l, QUOIT_LEG_SUBMIT) / at_most / span_ns;
+	return open + cost + 100 * latency_sum(l, QUOIT_PHASE_SUBMIT) / at_most / span_ns;
 }
 
-static void find_operation(const struct legs *l, struct limits *ret)
+static void find_operation(const struct latency *l, struct limits *ret)
 {
 	double all = 0, most = 0;
 
 	ret->operation = QUOIT_OP_NR;
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
-		double ns = legs_operation_ns(l, i);
+		double ns = latency_operation_ns(l, i);
 
 		all += ns;
 		if (ns > most) {
@@ -85,41 +85,41 @@ static void find_operation(const struct legs *l, struct limits *ret)
 	ret->operation_percent = all > 0 ? 100 * most / all : 0;
 }
 
-/* Find the leg that took most of the jobs' time. */
-static void find_leg(const struct legs *l, struct limits *ret)
+/* Find the phase that took most of the jobs' time. */
+static void find_phase(const struct latency *l, struct limits *ret)
 {
 	static const struct {
-		unsigned leg;
+		unsigned phase;
 		enum limit limit;
-	} legs[] = {
-		{QUOIT_LEG_SUBMIT, LIMIT_FETCH},  {QUOIT_LEG_DATA, LIMIT_DATA},
-		{QUOIT_LEG_MEMORY, LIMIT_MEMORY}, {QUOIT_LEG_TURN, LIMIT_TURN},
-		{QUOIT_LEG_RUN, LIMIT_RUN},
+	} phases[] = {
+		{QUOIT_PHASE_SUBMIT, LIMIT_FETCH},  {QUOIT_PHASE_DATA, LIMIT_DATA},
+		{QUOIT_PHASE_MEMORY, LIMIT_MEMORY}, {QUOIT_PHASE_TURN, LIMIT_TURN},
+		{QUOIT_PHASE_RUN, LIMIT_RUN},
 	};
 	double all = 0, most = 0;
 
-	for (unsigned i = 0; i < sizeof legs / sizeof legs[0]; i++) {
-		double sum = l->known[legs[i].leg] ? legs_sum(l, legs[i].leg) : 0;
+	for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+		double sum = l->known[phases[i].phase] ? latency_sum(l, phases[i].phase) : 0;
 
 		all += sum;
 		if (sum > most) {
 			most = sum;
-			ret->by = legs[i].limit;
+			ret->by = phases[i].limit;
 		}
 	}
 	ret->percent = all > 0 ? 100 * most / all : 0;
 }
 
 void limits_find(const struct counters_session *s, const struct counters_session *before,
-		 const struct legs *l, double span_ns, struct limits *ret)
+		 const struct latency *l, double span_ns, struct limits *ret)
 {
 	double busy = busy_percent(s, before, l, span_ns);
 
-	*ret = (struct limits){.p50_ns = legs_percentile(l, QUOIT_LEG_WHOLE, 50),
-			       .p99_ns = legs_percentile(l, QUOIT_LEG_WHOLE, 99)};
+	*ret = (struct limits){.p50_ns = latency_percentile(l, QUOIT_PHASE_WHOLE, 50),
+			       .p99_ns = latency_percentile(l, QUOIT_PHASE_WHOLE, 99)};
 	ret->memory_percent = percent(s, before, QUOIT_SESSION_MEMORY_TICKS, span_ns);
 	find_operation(l, ret);
-	find_leg(l, ret);
+	find_phase(l, ret);
 	if (busy >= 0 && busy < 100 - MOSTLY_EMPTY) {
 		ret->by = LIMIT_CLIENT;
 		ret->percent = 100 - busy;

@@ -2,7 +2,7 @@
 /*
  * limit.h - find what limits a session: where the time of its jobs goes.  Pure.
  *
- * If a session is empty most of the time, its client limits it.  Otherwise the limit is the leg on
+ * If a session is empty most of the time, its client limits it.  Otherwise the limit is the phase in
  * which its jobs spent most of their time until their end: jobs times time, by the samples
  * (Little's law).  A CQE that waits for its client delays no job until the CQ is full; then SQEs
  * wait.
@@ -11,7 +11,7 @@
 #define QUOIT_TOOLS_LIMIT_H
 
 #include "counters.h"
-#include "legs.h"
+#include "latency.h"
 
 enum limit {
 	LIMIT_UNKNOWN, /* no job has been timed */
@@ -34,10 +34,10 @@ struct limits {
 
 /*
  * Find the limits of a session between two readings that lie span_ns apart (0 or less: not known);
- * before NULL: since it was opened.  l: the legs of that time.
+ * before NULL: since it was opened.  l: the latency of that time.
  */
 void limits_find(const struct counters_session *s, const struct counters_session *before,
-		 const struct legs *l, double span_ns, struct limits *ret);
+		 const struct latency *l, double span_ns, struct limits *ret);
 
 /* A word such as "data"; "" if the limit is not known. */
 const char *limits_word(enum limit by);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "legs.h"
+#include "latency.h"
 #include "limit.h"
 #include "list.h"
 #include "runtime.h"
@@ -143,19 +143,20 @@ void sessions_look(struct sessions *s, unsigned needs)
 	free(list);
 }
 
-void sessions_look_at_legs(struct session_row *rows, size_t count, struct session_files *files)
+void sessions_look_at_latency(struct session_row *rows, size_t count, struct session_files *files)
 {
-	struct legs *legs = malloc(sizeof *legs);
+	struct latency *latency = malloc(sizeof *latency);
 
-	for (size_t i = 0; legs && i < count; i++) {
+	for (size_t i = 0; latency && i < count; i++) {
 		struct session_row whole = rows[i];
 
 		whole.before = NULL; /* everything since the session was opened */
-		if (legs_read(files, whole.s.session, legs) == 0)
-			limits_find(&whole.s, NULL, legs, columns_span_ns(&whole), &rows[i].limits);
+		if (latency_read(files, whole.s.session, latency) == 0)
+			limits_find(&whole.s, NULL, latency, columns_span_ns(&whole),
+				    &rows[i].limits);
 	}
 	session_files_rest(files);
-	free(legs);
+	free(latency);
 }
 
 void sessions_warn(const struct sessions *s, const char *command)

@@ -41,8 +41,8 @@ void sessions_filter(struct sessions *s, bool (*keep)(const struct session_row *
  */
 void sessions_look(struct sessions *s, unsigned needs);
 
-/* Read the legs of sessions. */
-void sessions_look_at_legs(struct session_row *rows, size_t count, struct session_files *files);
+/* Read the latency of sessions. */
+void sessions_look_at_latency(struct session_row *rows, size_t count, struct session_files *files);
 
 /* Say on stderr what is wrong with the daemon or its files. */
 void sessions_warn(const struct sessions *s, const char *command);

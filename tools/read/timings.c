@@ -11,10 +11,10 @@
 
 /* three quarters of this is what 64 reactors, 8 devices and 1024 cores need */
 #define MOST_BYTES  (64u << 20)
-#define COUNT_BYTES (QUOIT_LEG_BUCKETS * sizeof(uint64_t))
+#define COUNT_BYTES (QUOIT_LATENCY_BUCKETS * sizeof(uint64_t))
 
 #define LABEL(name, text) text,
-static const char *const labels[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+static const char *const labels[QUOIT_PHASE_NR] = {QUOIT_PHASES(LABEL)};
 #undef LABEL
 
 /* ---- reading ---- */
@@ -34,7 +34,7 @@ static int check(const struct quoit_histograms *f, size_t size)
 	if (size < sizeof *f || h->magic != QUOIT_STATS_MAGIC)
 		return -EBADMSG;
 	if (h->version != QUOIT_STATS_VERSION || h->label_bytes != QUOIT_LABEL_BYTES ||
-	    f->buckets != QUOIT_LEG_BUCKETS || f->parts != QUOIT_LEG_PARTS)
+	    f->buckets != QUOIT_LATENCY_BUCKETS || f->parts != QUOIT_LATENCY_PARTS)
 		return -EPROTONOSUPPORT;
 	if (h->file_bytes > size || h->header_bytes < sizeof *f ||
 	    h->header_bytes > h->file_bytes || h->reactors > QUOIT_MAX_REACTORS ||
@@ -108,11 +108,11 @@ void timings_row(const struct timings *t, unsigned i, struct timings_row *ret)
 	memcpy(ret->label, row.label, sizeof row.label);
 }
 
-void timings_add(const struct timings *t, unsigned i, uint64_t count[QUOIT_LEG_BUCKETS])
+void timings_add(const struct timings *t, unsigned i, uint64_t count[QUOIT_LATENCY_BUCKETS])
 {
 	const uint8_t *from = at(t, t->head.counts_at + i * COUNT_BYTES);
 
-	for (unsigned k = 0; k < QUOIT_LEG_BUCKETS; k++) {
+	for (unsigned k = 0; k < QUOIT_LATENCY_BUCKETS; k++) {
 		uint64_t more;
 
 		memcpy(&more, from + k * sizeof more, sizeof more);
@@ -121,7 +121,7 @@ void timings_add(const struct timings *t, unsigned i, uint64_t count[QUOIT_LEG_B
 }
 
 bool timings_sum(const struct timings *t, uint32_t of, int64_t number, const char *label,
-		 uint64_t ret[QUOIT_LEG_BUCKETS])
+		 uint64_t ret[QUOIT_LATENCY_BUCKETS])
 {
 	bool any = false;
 
@@ -139,15 +139,15 @@ bool timings_sum(const struct timings *t, uint32_t of, int64_t number, const cha
 	return any;
 }
 
-bool timings_leg_since(const struct timings *from, const struct timings *to, uint32_t of,
-		       int64_t number, unsigned leg, uint64_t ret[QUOIT_LEG_BUCKETS])
+bool timings_phase_since(const struct timings *from, const struct timings *to, uint32_t of,
+			 int64_t number, unsigned phase, uint64_t ret[QUOIT_LATENCY_BUCKETS])
 {
-	uint64_t before[QUOIT_LEG_BUCKETS];
+	uint64_t before[QUOIT_LATENCY_BUCKETS];
 
-	if (!timings_sum(to, of, number, labels[leg], ret) ||
-	    (from && !timings_sum(from, of, number, labels[leg], before)))
+	if (!timings_sum(to, of, number, labels[phase], ret) ||
+	    (from && !timings_sum(from, of, number, labels[phase], before)))
 		return false;
-	for (unsigned i = 0; from && i < QUOIT_LEG_BUCKETS; i++)
+	for (unsigned i = 0; from && i < QUOIT_LATENCY_BUCKETS; i++)
 		ret[i] = ret[i] > before[i] ? ret[i] - before[i] : 0;
 	return true;
 }
@@ -155,10 +155,10 @@ bool timings_leg_since(const struct timings *from, const struct timings *to, uin
 double timings_percentile(const struct timings *from, const struct timings *to, int reactor,
 			  double percent)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS];
+	uint64_t count[QUOIT_LATENCY_BUCKETS];
 	double ticks;
 
-	if (!timings_leg_since(from, to, QUOIT_OF_REACTOR, reactor, QUOIT_LEG_WHOLE, count))
+	if (!timings_phase_since(from, to, QUOIT_OF_REACTOR, reactor, QUOIT_PHASE_WHOLE, count))
 		return -1;
 	ticks = buckets_percentile(count, percent);
 	return ticks >= 0 && to->tick_ns > 0 ? ticks * to->tick_ns : -1;

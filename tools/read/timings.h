@@ -48,19 +48,20 @@ bool timings_is_of(const struct timings *t, uint32_t daemon_pid, uint64_t starte
 void timings_row(const struct timings *t, unsigned i, struct timings_row *ret);
 
 /* Add the row's counts to these. */
-void timings_add(const struct timings *t, unsigned i, uint64_t count[QUOIT_LEG_BUCKETS]);
+void timings_add(const struct timings *t, unsigned i, uint64_t count[QUOIT_LATENCY_BUCKETS]);
 
 /*
  * Add up all histograms of one kind; number: of one thing; negative: of all.  False: there is none.
  */
 bool timings_sum(const struct timings *t, uint32_t of, int64_t number, const char *label,
-		 uint64_t ret[QUOIT_LEG_BUCKETS]);
+		 uint64_t ret[QUOIT_LATENCY_BUCKETS]);
 
 /*
- * The same for a leg (QUOIT_LEG_*), counting between two readings; from NULL: since quoitd started.
+ * The same for a phase (QUOIT_PHASE_*), counting between two readings; from NULL: since quoitd
+ * started.
  */
-bool timings_leg_since(const struct timings *from, const struct timings *to, uint32_t of,
-		       int64_t number, unsigned leg, uint64_t ret[QUOIT_LEG_BUCKETS]);
+bool timings_phase_since(const struct timings *from, const struct timings *to, uint32_t of,
+			 int64_t number, unsigned phase, uint64_t ret[QUOIT_LATENCY_BUCKETS]);
 
 /*
  * The nanoseconds within which `percent` of a reactor's jobs (negative: of all reactors') had ended

@@ -17,7 +17,7 @@ static bool make(struct chosen *c)
 void chosen_read(struct chosen *c, struct session_files *files, const struct session_row *row)
 {
 	struct session_row since = *row;
-	struct legs *now;
+	struct latency *now;
 
 	if (c->session != row->s.session || !row->before)
 		c->readings = 0;
@@ -26,14 +26,14 @@ void chosen_read(struct chosen *c, struct session_files *files, const struct ses
 	if (!c->known)
 		return;
 	now = c->reading[(c->readings + 1) % 2];
-	c->known = legs_read(files, c->session, now) == 0;
+	c->known = latency_read(files, c->session, now) == 0;
 	if (!c->known)
 		return;
 	*c->since = *now;
 	if (!c->readings++)
 		since.before = NULL; /* everything since the session was opened */
 	else
-		legs_since(c->reading[(c->readings + 1) % 2], c->since);
+		latency_since(c->reading[(c->readings + 1) % 2], c->since);
 	c->span_ns = columns_span_ns(&since);
 	limits_find(&since.s, since.before, c->since, c->span_ns, &c->limits);
 }

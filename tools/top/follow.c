@@ -52,8 +52,8 @@ static void let_go(struct followed *s)
 {
 	close_fd(&s->fd);
 	close_fd(&s->statm);
-	free(s->legs);
-	s->legs = NULL;
+	free(s->latency);
+	s->latency = NULL;
 }
 
 /*

@@ -25,8 +25,8 @@ struct followed {
 	struct process process;
 	/* when the counters were read, and when the process was looked up */
 	uint64_t read_ns, process_ns;
-	struct legs *legs;     /* as last read by follow_look_at_legs */
-	unsigned legs_reading; /* `readings` of struct follow at that time */
+	struct latency *latency;  /* as last read by follow_look_at_latency */
+	unsigned latency_reading; /* `readings` of struct follow at that time */
 };
 
 /* More than a quoitd has. */
@@ -99,10 +99,10 @@ int follow_read(struct follow *f, unsigned needs);
 void follow_look_at_devices(struct follow *f);
 
 /*
- * Read the legs of all sessions, and find each one's limit since the last reading, if its legs were
- * read then, too; else since it was opened.
+ * Read the latency of all sessions, and find each one's limit since the last reading, if its
+ * latency was read then, too; else since it was opened.
  */
-void follow_look_at_legs(struct follow *f);
+void follow_look_at_latency(struct follow *f);
 
 /*
  * Read the details of one session of the last reading, and figures of its process that cost the

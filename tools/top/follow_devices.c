@@ -12,10 +12,10 @@ static const struct device_figures unknown = {-1, -1, -1, -1};
 static struct device_figures figures_of(const struct timings *from, const struct timings *to,
 					unsigned device, double span_ns)
 {
-	uint64_t count[QUOIT_LEG_BUCKETS];
+	uint64_t count[QUOIT_LATENCY_BUCKETS];
 	struct device_figures d;
 
-	if (!timings_leg_since(from, to, QUOIT_OF_DEVICE, device, QUOIT_LEG_RUN, count) ||
+	if (!timings_phase_since(from, to, QUOIT_OF_DEVICE, device, QUOIT_PHASE_RUN, count) ||
 	    span_ns <= 0 || to->tick_ns <= 0)
 		return unknown;
 	d.jobs = (double)buckets_count(count) / span_ns * 1e9;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* view_session.c - make the page of one session: its limit, legs, operations and figures */
+/* view_session.c - make the page of one session: its limit, phases, operations and figures */
 #include <inttypes.h>
 #include <limits.h>
 
 #include "read/format.h"
 #include "view_private.h"
 
-/* ---- legs ---- */
+/* ---- phases ---- */
 
 static void add_span(struct view *v, double ns)
 {
@@ -17,56 +17,57 @@ static void add_span(struct view *v, double ns)
 	view_add(v, VIEW_PLAIN, "%8s", text);
 }
 
-/* Does this leg belong to the time until a job's end? */
-static bool is_before_end(unsigned leg)
+/* Does this phase belong to the time until a job's end? */
+static bool is_before_end(unsigned phase)
 {
-	return leg != QUOIT_LEG_POST && leg != QUOIT_LEG_WHOLE && leg != QUOIT_LEG_REAP;
+	return phase != QUOIT_PHASE_POST && phase != QUOIT_PHASE_WHOLE && phase != QUOIT_PHASE_REAP;
 }
 
-static void add_leg(struct view *v, const struct legs *l, unsigned leg, double all)
+static void add_phase(struct view *v, const struct latency *l, unsigned phase, double all)
 {
 	static const double percents[] = {50, 90, 99, 100};
-	double sum = legs_sum(l, leg), jobs = (double)legs_jobs(l, leg);
+	double sum = latency_sum(l, phase), jobs = (double)latency_jobs(l, phase);
 
-	view_add(v, VIEW_STRONG, "%-19s", legs_label(leg));
+	view_add(v, VIEW_STRONG, "%-19s", latency_label(phase));
 	for (unsigned i = 0; i < sizeof percents / sizeof percents[0]; i++)
-		add_span(v, legs_percentile(l, leg, percents[i]));
+		add_span(v, latency_percentile(l, phase, percents[i]));
 	add_span(v, jobs > 0 ? sum / jobs : -1);
-	if (is_before_end(leg) && all > 0 && jobs > 0)
+	if (is_before_end(phase) && all > 0 && jobs > 0)
 		view_add(v, VIEW_PLAIN, "%7.1f ", 100 * sum / all);
 	view_end_line(v);
 }
 
-static void add_legs(struct view *v, const struct legs *l)
+static void add_phases(struct view *v, const struct latency *l)
 {
 	double all = 0;
 
-	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-		all += is_before_end(leg) ? legs_sum(l, leg) : 0;
-	view_add(v, VIEW_TITLE, "%-19s%8s%8s%8s%8s%8s%7s ", "LEG", "P50", "P90", "P99", "MOST",
+	for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+		all += is_before_end(phase) ? latency_sum(l, phase) : 0;
+	view_add(v, VIEW_TITLE, "%-19s%8s%8s%8s%8s%8s%7s ", "PHASE", "P50", "P90", "P99", "MOST",
 		 "MEAN", "%TIME");
 	view_end_line(v);
-	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-		add_leg(v, l, leg, all);
+	for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+		add_phase(v, l, phase, all);
 	view_end_line(v);
 }
 
 /* ---- operations ---- */
 
 /* The operation that ran longest, among those that are not shown yet; QUOIT_OP_NR: none. */
-static unsigned next_operation(const struct legs *l, const bool *shown)
+static unsigned next_operation(const struct latency *l, const bool *shown)
 {
 	unsigned most = QUOIT_OP_NR;
 
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
 		if (!shown[i] && (l->operation[i].jobs || l->operation[i].timed) &&
-		    (most == QUOIT_OP_NR || legs_operation_ns(l, i) > legs_operation_ns(l, most)))
+		    (most == QUOIT_OP_NR ||
+		     latency_operation_ns(l, i) > latency_operation_ns(l, most)))
 			most = i;
 	return most;
 }
 
 /* Add the bytes that it moved, per second. */
-static void add_flow(struct view *v, const struct legs *l, unsigned operation, double span_ns)
+static void add_flow(struct view *v, const struct latency *l, unsigned operation, double span_ns)
 {
 	char text[16] = "-";
 
@@ -78,13 +79,13 @@ static void add_flow(struct view *v, const struct legs *l, unsigned operation, d
 
 static void add_operation(struct view *v, const struct chosen *c, unsigned operation, double all)
 {
-	const struct legs *l = c->since;
+	const struct latency *l = c->since;
 
 	view_add(v, VIEW_STRONG, "%-19s", limits_operation(operation));
 	view_add(v, VIEW_PLAIN, "%12" PRIu64, l->operation[operation].jobs);
-	add_span(v, legs_operation_mean(l, operation));
+	add_span(v, latency_operation_mean(l, operation));
 	if (all > 0 && l->operation[operation].timed)
-		view_add(v, VIEW_PLAIN, "%8.1f ", 100 * legs_operation_ns(l, operation) / all);
+		view_add(v, VIEW_PLAIN, "%8.1f ", 100 * latency_operation_ns(l, operation) / all);
 	else
 		view_add(v, VIEW_PLAIN, "%8s ", "-");
 	add_flow(v, l, operation, c->span_ns);
@@ -93,12 +94,12 @@ static void add_operation(struct view *v, const struct chosen *c, unsigned opera
 
 static void add_operations(struct view *v, const struct chosen *c, unsigned lines)
 {
-	const struct legs *l = c->since;
+	const struct latency *l = c->since;
 	bool shown[QUOIT_OP_NR] = {false};
 	double all = 0;
 
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++)
-		all += legs_operation_ns(l, i);
+		all += latency_operation_ns(l, i);
 	view_add(v, VIEW_TITLE, "%-19s%12s%8s%8s %8s ", "OPERATION", "JOBS", "EACH", "%RUN",
 		 "BYTES/S");
 	view_end_line(v);
@@ -116,7 +117,7 @@ static void add_operations(struct view *v, const struct chosen *c, unsigned line
 /* ---- waits ---- */
 
 /* The place with the longest waits, among those that are not shown yet; NULL: none. */
-static const struct legs_site *next_site(const struct legs *l, bool *shown)
+static const struct latency_site *next_site(const struct latency *l, bool *shown)
 {
 	unsigned most = QUOIT_MAX_SITES;
 
@@ -130,10 +131,10 @@ static const struct legs_site *next_site(const struct legs *l, bool *shown)
 	return &l->site[most];
 }
 
-static void add_sites(struct view *v, const struct legs *l, unsigned lines)
+static void add_sites(struct view *v, const struct latency *l, unsigned lines)
 {
 	bool shown[QUOIT_MAX_SITES] = {false};
-	const struct legs_site *site = next_site(l, shown);
+	const struct latency_site *site = next_site(l, shown);
 	char name[4 * sizeof site->name];
 
 	if (!site)
@@ -203,7 +204,7 @@ static void add_chosen(struct view *v, const struct session_row *row, const stru
 	view_add(v, VIEW_PLAIN, "           %s", text);
 	view_end_line(v);
 	view_end_line(v);
-	add_legs(v, c->since);
+	add_phases(v, c->since);
 	add_operations(v, c, 6);
 	add_sites(v, c->since, 6);
 }

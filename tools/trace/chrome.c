@@ -93,7 +93,7 @@ static void put_arrow(struct chrome *c, const struct point *point, unsigned coun
 	c->flows += count > 0;
 }
 
-static void put_leg(FILE *out, const char *name, int64_t ns)
+static void put_phase(FILE *out, const char *name, int64_t ns)
 {
 	if (ns > 0)
 		fprintf(out, ",\"%s_us\":%" PRId64 ".%03d", name, ns / 1000, (int)(ns % 1000));
@@ -104,10 +104,10 @@ static void put_job_args(struct chrome *c, const struct recording_job *job)
 	fprintf(c->out, ",\"args\":{\"sq_index\":%" PRIu32, job->sq_index);
 	if (job->failed)
 		fprintf(c->out, ",\"error\":%" PRId64, -(int64_t)job->res);
-	put_leg(c->out, "waited_data", job->data - job->fetch);
-	put_leg(c->out, "waited_memory", job->memory - job->data);
-	put_leg(c->out, "waited_turn", job->start - job->memory);
-	put_leg(c->out, "ran", job->end - job->start);
+	put_phase(c->out, "waited_data", job->data - job->fetch);
+	put_phase(c->out, "waited_memory", job->memory - job->data);
+	put_phase(c->out, "waited_turn", job->start - job->memory);
+	put_phase(c->out, "ran", job->end - job->start);
 	fputc('}', c->out);
 }
 

@@ -2,7 +2,7 @@
 /* recorder_sites.c - write the names of the call sites in a recording's waits */
 #include <string.h>
 
-#include "read/legs.h"
+#include "read/latency.h"
 #include "recorder_private.h"
 
 #define SITES_NS      20000000u
@@ -31,7 +31,7 @@ static void put_sites(struct recorder *r, struct recorder_tail *t)
 	static struct trace_site new[QUOIT_SITE_RINGS * QUOIT_MAX_SITES];
 	unsigned count = 0;
 
-	if (legs_read_sites(&r->files, t->tail.number, table) < 0)
+	if (latency_read_sites(&r->files, t->tail.number, table) < 0)
 		return;
 	for (uint32_t ring = 0; ring < QUOIT_SITE_RINGS; ring++)
 		for (uint32_t site = 0; site < QUOIT_MAX_SITES; site++) {

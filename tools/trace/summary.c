@@ -103,19 +103,19 @@ static void count_operation(struct summary *s, unsigned group, const struct reco
 	o->turn_ns += (double)(job->start - job->memory);
 	o->run_ns += (double)ns;
 	o->most_ns = ns > o->most_ns ? ns : o->most_ns;
-	o->bucket[quoit_leg_bucket((uint64_t)ns)]++;
+	o->bucket[quoit_latency_bucket((uint64_t)ns)]++;
 }
 
 double summary_percentile(const struct summary_operation *o, double percent)
 {
 	double below = 0;
 
-	for (uint32_t i = 0; i < QUOIT_LEG_BUCKETS; i++) {
+	for (uint32_t i = 0; i < QUOIT_LATENCY_BUCKETS; i++) {
 		below += o->bucket[i];
 		if (o->bucket[i] && below >= (double)o->ran * percent / 100) {
-			double middle =
-				((double)quoit_leg_least(i) + (double)quoit_leg_least(i + 1) - 1) /
-				2;
+			double middle = ((double)quoit_latency_least(i) +
+					 (double)quoit_latency_least(i + 1) - 1) /
+					2;
 
 			return middle < (double)o->most_ns ? middle : (double)o->most_ns;
 		}
@@ -125,10 +125,10 @@ double summary_percentile(const struct summary_operation *o, double percent)
 
 /* ---- the longest ---- */
 
-void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LEG_BUCKETS],
+void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LATENCY_BUCKETS],
 		    uint64_t most)
 {
-	*c = (struct summary_choice){.bucket = QUOIT_LEG_BUCKETS, .left = UINT64_MAX};
+	*c = (struct summary_choice){.bucket = QUOIT_LATENCY_BUCKETS, .left = UINT64_MAX};
 	while (c->bucket && bucket[c->bucket - 1] <= most)
 		most -= bucket[--c->bucket];
 	if (c->bucket) { /* this bucket is not chosen completely */
@@ -139,7 +139,7 @@ void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LEG_BU
 
 bool summary_is_chosen(struct summary_choice *c, int64_t ns)
 {
-	uint32_t bucket = quoit_leg_bucket(ns > 0 ? (uint64_t)ns : 0);
+	uint32_t bucket = quoit_latency_bucket(ns > 0 ? (uint64_t)ns : 0);
 
 	if (bucket != c->bucket)
 		return bucket > c->bucket;
@@ -166,7 +166,7 @@ static void take_job(const struct recording_job *job, void *arg)
 	if (place)
 		summary_add_density(s, &place->density, job->start, job->end);
 	s->trackless += !ring || (job->ran && !place);
-	s->job_bucket[quoit_leg_bucket((uint64_t)(job->post - job->fetch))]++;
+	s->job_bucket[quoit_latency_bucket((uint64_t)(job->post - job->fetch))]++;
 }
 
 bool summary_wait(struct summary_waits *w, const struct recording *rec,
@@ -196,7 +196,7 @@ static void take_event(const struct recording_event *event, void *arg)
 	if (t)
 		summary_add_density(m->s, &t->density, wait.at, event->at);
 	m->s->waits++;
-	m->s->wait_bucket[quoit_leg_bucket((uint64_t)(event->at - wait.at))]++;
+	m->s->wait_bucket[quoit_latency_bucket((uint64_t)(event->at - wait.at))]++;
 }
 
 /* ---- levels ---- */

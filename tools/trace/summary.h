@@ -28,7 +28,7 @@ struct summary_operation {
 	uint64_t jobs, failed, ran;
 	double run_ns, data_ns, memory_ns, turn_ns; /* sums over all jobs */
 	int64_t most_ns;
-	uint32_t bucket[QUOIT_LEG_BUCKETS]; /* of run times in ns, by quoit_leg_bucket */
+	uint32_t bucket[QUOIT_LATENCY_BUCKETS]; /* of run times in ns, by quoit_latency_bucket */
 };
 
 enum summary_series {
@@ -83,7 +83,7 @@ struct summary {
 	uint64_t trackless; /* jobs without a track */
 	struct summary_cores cores;
 	/* Counts by total duration. */
-	uint32_t job_bucket[QUOIT_LEG_BUCKETS], wait_bucket[QUOIT_LEG_BUCKETS];
+	uint32_t job_bucket[QUOIT_LATENCY_BUCKETS], wait_bucket[QUOIT_LATENCY_BUCKETS];
 	uint64_t waits;
 	bool failed; /* out of memory */
 };
@@ -111,7 +111,7 @@ struct summary_choice {
 	unsigned bucket; /* all items of later buckets are chosen */
 	uint64_t left;   /* this many items of this bucket are chosen */
 };
-void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LEG_BUCKETS],
+void summary_choose(struct summary_choice *c, const uint32_t bucket[QUOIT_LATENCY_BUCKETS],
 		    uint64_t most);
 bool summary_is_chosen(struct summary_choice *c, int64_t ns);
 

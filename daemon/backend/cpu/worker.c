@@ -20,7 +20,7 @@
 /* A share lasts no longer than this and a tile, so that its time is reported as it is spent. */
 #define SHARES_PER_SECOND 20000u
 
-/* ---- the end of a phase ---- */
+/* ---- the last tile ---- */
 
 static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t worker)
 {
@@ -38,8 +38,8 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 	}
 }
 
-/* The last tile is done: begin the next phase, or tell the owner. */
-static void end_phase(struct workers *w, struct work *work, uint32_t reactor, uint32_t slot,
+/* The last tile is done: after clearing, offer the tiles that compute; else tell the owner. */
+static void end_tiles(struct workers *w, struct work *work, uint32_t reactor, uint32_t slot,
 		      uint32_t worker)
 {
 	if (atomic_load(&work->clearing)) {
@@ -143,7 +143,7 @@ static bool choose(const struct worker *me, struct choice *best)
 /* Count a tile by its wall-clock time. */
 static void count_time(struct worker *me, uint64_t ticks)
 {
-	uint64_t *count = &me->all->times[me->index][quoit_leg_bucket(ticks)];
+	uint64_t *count = &me->all->times[me->index][quoit_latency_bucket(ticks)];
 
 	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
@@ -205,7 +205,7 @@ static bool end_share(struct worker *me)
 	s->work = NULL;
 	outer = sigbus_guard_enter(work->session);
 	if (atomic_fetch_sub(&work->left, s->tiles) == s->tiles)
-		end_phase(me->all, work, s->reactor, s->slot, me->index);
+		end_tiles(me->all, work, s->reactor, s->slot, me->index);
 	sigbus_guard_leave(outer);
 	return true;
 }

@@ -151,7 +151,7 @@ uint64_t worker_ticks(const struct worker_port *port, const struct session *s);
  */
 bool workers_count(const struct workers *w, uint32_t i, uint64_t *ret_tiles, uint64_t *ret_ticks);
 
-/* Copy out worker i's counts of tiles by their times (quoit_leg_bucket).  Any thread. */
+/* Copy out worker i's counts of tiles by their times (quoit_latency_bucket).  Any thread. */
 void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to);
 
 /*

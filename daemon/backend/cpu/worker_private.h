@@ -82,11 +82,11 @@ struct workers {
 	struct worker_port *port; /* one per reactor */
 	struct ledger *ledger;    /* one per reactor; a node uses that of its first */
 	_Atomic bool stop;
-	uint64_t (*times)[QUOIT_LEG_BUCKETS]; /* of each worker's tiles; only it writes them */
-	uint32_t *cores;                      /* for each reactor: workers that take its works */
-	uint32_t started, doubled;            /* workers with a first thread, and with a second */
-	_Atomic bool both;                    /* all have both; else the first threads work */
-	_Atomic bool single;                  /* the second threads are to end */
+	uint64_t (*times)[QUOIT_LATENCY_BUCKETS]; /* of each worker's tiles; only it writes them */
+	uint32_t *cores;           /* for each reactor: workers that take its works */
+	uint32_t started, doubled; /* workers with a first thread, and with a second */
+	_Atomic bool both;         /* all have both; else the first threads work */
+	_Atomic bool single;       /* the second threads are to end */
 	/* Workers that spin look at it, so its line has nothing else that changes. */
 	_Alignas(64) _Atomic uint32_t bell; /* changes whenever there is something new to claim */
 	_Alignas(64) _Atomic uint32_t sleepers;

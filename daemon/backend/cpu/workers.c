@@ -196,7 +196,7 @@ void workers_kick(struct workers *w)
 
 void workers_tell_times(const struct workers *w, uint32_t i, uint64_t *to)
 {
-	for (unsigned k = 0; k < QUOIT_LEG_BUCKETS; k++)
+	for (unsigned k = 0; k < QUOIT_LATENCY_BUCKETS; k++)
 		__atomic_store_n(&to[k], __atomic_load_n(&w->times[i][k], __ATOMIC_RELAXED),
 				 __ATOMIC_RELAXED);
 }

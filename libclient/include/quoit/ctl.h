@@ -168,7 +168,7 @@ struct quoit_hello_reply {
 /* A session's files, for COUNTERS. */
 enum quoit_counters_kind {
 	QUOIT_COUNTERS_SESSION = 0, /* session.N */
-	QUOIT_COUNTERS_LEGS = 1,    /* legs.N */
+	QUOIT_COUNTERS_LATENCY = 1, /* latency.N */
 	QUOIT_COUNTERS_TRACE = 2,   /* trace.N; also of sessions that have ended, see trace.h */
 	QUOIT_COUNTERS_KINDS,
 };

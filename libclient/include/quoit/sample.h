@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - chooses the jobs that are timed leg by leg: one of each 64 indices of a ring, or of 64
- * times a power of two if they come so fast that the daemon would not look at most of the samples.
+ * sample.h - chooses the jobs that are timed phase by phase: one of each 64 indices of a ring, or of
+ * 64 times a power of two if they come so fast that the daemon would not look at most of the
+ * samples.
  *
  * Client and daemon find the same samples by the index and by one word of the daemon's
  * (quoit_daemon_words.sampling), which lies beside the word that the client reads at each flush

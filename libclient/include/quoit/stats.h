@@ -3,12 +3,12 @@
  * stats.h - the counter files: the tools read them without asking the daemon.
  *
  * They lie beside the socket: "totals" and "histograms" for all users, "topology" as text, and in
- * the folder "private/sessions" two for each session, "session.N" and "legs.N".  They can be read while the
- * daemon runs, hangs or is dead.  Root, quoitd's own user and the group of option stats-group can
- * look into the folder.  Other users ask quoitd for their own sessions' files (QUOIT_CTL_COUNTERS,
- * ctl.h).  Each file has one writer.  A reader reads it with read(), because a session's file is
- * emptied when the session ends, even under a mapping; and it checks magic, version and sizes.
- * Each word is exact; words beside each other may be a burst apart.
+ * the folder "private/sessions" two for each session, "session.N" and "latency.N".  They can be
+ * read while the daemon runs, hangs or is dead.  Root, quoitd's own user and the group of option
+ * stats-group can look into the folder.  Other users ask quoitd for their own sessions' files
+ * (QUOIT_CTL_COUNTERS, ctl.h).  Each file has one writer.  A reader reads it with read(), because a
+ * session's file is emptied when the session ends, even under a mapping; and it checks magic,
+ * version and sizes.  Each word is exact; words beside each other may be a burst apart.
  *
  * A session's counters are as of the reactor's last sleep, or at most a tenth of a second old; the
  * depths of its queues are at most a second old in quiet times.  A reactor's counters in the totals
@@ -42,7 +42,7 @@
 #define QUOIT_STATS_PRIVATE    "private" /* a folder that is closed to other users */
 #define QUOIT_STATS_SESSIONS   QUOIT_STATS_PRIVATE "/sessions" /* of sessions' files */
 #define QUOIT_STATS_SESSION    QUOIT_STATS_SESSIONS "/session.%llu"
-#define QUOIT_STATS_LEGS       QUOIT_STATS_SESSIONS "/legs.%llu"
+#define QUOIT_STATS_LATENCY    QUOIT_STATS_SESSIONS "/latency.%llu"
 #define QUOIT_STATS_NAME(path) ((path) + sizeof QUOIT_STATS_SESSIONS) /* in that folder */
 #define QUOIT_STATS_TOPOLOGY   "topology"
 #define QUOIT_STATS_CONFIG     "config"
@@ -140,19 +140,19 @@
 	X(TILE_TICKS, "tile_ticks")
 
 /*
- * The legs of a job's way through quoitd.  Two kinds of jobs are timed: one of each 64 (sample.h),
- * which stands for all since the one before, and each that ran for more than 10 us outside of its
- * fetch.
+ * The phases of a job's latency, from its submit until its CQE was reaped.  Two kinds of jobs are
+ * timed: one of each 64 (sample.h), which stands for all since the one before, and each that ran for
+ * more than 10 us outside of its fetch.
  */
-#define QUOIT_LEGS(X)                                                                              \
+#define QUOIT_PHASES(X)                                                                            \
 	X(SUBMIT, "submit_to_fetch") /* of samples; by the client's word */                        \
 	X(DATA, "waiting_for_data")                                                                \
 	X(MEMORY, "waiting_for_memory")                                                            \
 	X(TURN, "waiting_for_a_turn")                                                              \
 	X(RUN, "start_to_end")                                                                     \
 	X(POST, "end_to_post")                                                                     \
-	X(WHOLE, "fetch_to_end")                                                                   \
-	X(REAP, "post_to_reap") /* of one CQE of each 64; by the client's word */
+	X(WHOLE, "fetch_to_end") /* DATA, MEMORY, TURN and RUN together */                         \
+	X(REAP, "post_to_reap")  /* of one CQE of each 64; by the client's word */
 
 /* Reasons why a connection or a session was ended, or a request refused. */
 #define QUOIT_DAEMON_STATS(X)                                                                      \
@@ -194,12 +194,12 @@
 #define QUOIT_STAT_ENUM_R(name, label) QUOIT_REACTOR_##name,
 #define QUOIT_STAT_ENUM_C(name, label) QUOIT_CORE_##name,
 #define QUOIT_STAT_ENUM_D(name, label) QUOIT_DAEMON_##name,
-#define QUOIT_STAT_ENUM_L(name, label) QUOIT_LEG_##name,
+#define QUOIT_STAT_ENUM_P(name, label) QUOIT_PHASE_##name,
 enum { QUOIT_SESSION_STATS(QUOIT_STAT_ENUM_S) QUOIT_SESSION_NR };
 enum { QUOIT_REACTOR_STATS(QUOIT_STAT_ENUM_R) QUOIT_REACTOR_NR };
 enum { QUOIT_CORE_STATS(QUOIT_STAT_ENUM_C) QUOIT_CORE_NR };
 enum { QUOIT_DAEMON_STATS(QUOIT_STAT_ENUM_D) QUOIT_DAEMON_NR };
-enum { QUOIT_LEGS(QUOIT_STAT_ENUM_L) QUOIT_LEG_NR };
+enum { QUOIT_PHASES(QUOIT_STAT_ENUM_P) QUOIT_PHASE_NR };
 
 struct quoit_stats_header {
 	uint64_t magic; /* QUOIT_STATS_MAGIC; 0: the file is being made */
@@ -243,23 +243,24 @@ struct quoit_session_stats {
  * each power of two has 64 buckets, so that no bucket is wider than 1/64 of its values.  The last
  * bucket has all longer times.
  */
-#define QUOIT_LEG_PARTS   64u
-#define QUOIT_LEG_BUCKETS (35u * QUOIT_LEG_PARTS)
+#define QUOIT_LATENCY_PARTS   64u
+#define QUOIT_LATENCY_BUCKETS (35u * QUOIT_LATENCY_PARTS)
 
-static inline uint32_t quoit_leg_bucket(uint64_t ticks)
+static inline uint32_t quoit_latency_bucket(uint64_t ticks)
 {
-	uint32_t shift = ticks < 2 * QUOIT_LEG_PARTS ? 0 : 57u - (uint32_t)__builtin_clzll(ticks);
-	uint64_t bucket = shift * QUOIT_LEG_PARTS + (ticks >> shift);
+	uint32_t shift =
+		ticks < 2 * QUOIT_LATENCY_PARTS ? 0 : 57u - (uint32_t)__builtin_clzll(ticks);
+	uint64_t bucket = shift * QUOIT_LATENCY_PARTS + (ticks >> shift);
 
-	return bucket < QUOIT_LEG_BUCKETS ? (uint32_t)bucket : QUOIT_LEG_BUCKETS - 1;
+	return bucket < QUOIT_LATENCY_BUCKETS ? (uint32_t)bucket : QUOIT_LATENCY_BUCKETS - 1;
 }
 
 /* The least value in a bucket; one less than the least value of the next bucket is its greatest. */
-static inline uint64_t quoit_leg_least(uint32_t bucket)
+static inline uint64_t quoit_latency_least(uint32_t bucket)
 {
-	uint32_t shift = bucket < 2 * QUOIT_LEG_PARTS ? 0 : bucket / QUOIT_LEG_PARTS - 1;
+	uint32_t shift = bucket < 2 * QUOIT_LATENCY_PARTS ? 0 : bucket / QUOIT_LATENCY_PARTS - 1;
 
-	return (uint64_t)(bucket - shift * QUOIT_LEG_PARTS) << shift;
+	return (uint64_t)(bucket - shift * QUOIT_LATENCY_PARTS) << shift;
 }
 
 /* Of one operation in one session. */
@@ -273,23 +274,23 @@ struct quoit_operation_block {
 #define QUOIT_SITE_RINGS 8u
 
 /*
- * legs.N.  The labels are the legs' names, and the counts have the same order.  bytes_at is the
- * offset of the operations' bytes, which have the order of operation[]; 0: the file has none.
+ * latency.N.  The labels are the phases' names, and the counts have the same order.  bytes_at is
+ * the offset of the operations' bytes, which have the order of operation[]; 0: the file has none.
  */
-struct quoit_session_legs {
+struct quoit_session_latency {
 	struct quoit_stats_header header;
 	uint64_t session;
-	uint32_t buckets; /* of each leg */
+	uint32_t buckets; /* of each phase */
 	uint32_t parts;   /* of a power of two */
 	uint32_t operations;
 	uint32_t operations_at;
 	uint32_t sites_at;
 	uint32_t site_rings; /* one table of QUOIT_MAX_SITES for each ring, as the client has it */
-	char label[QUOIT_LEG_NR][QUOIT_LABEL_BYTES];
+	char label[QUOIT_PHASE_NR][QUOIT_LABEL_BYTES];
 	uint32_t bytes_at;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t bytes[QUOIT_OP_NR];
-	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_LEG_NR][QUOIT_LEG_BUCKETS];
+	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_PHASE_NR][QUOIT_LATENCY_BUCKETS];
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 };
 
@@ -318,12 +319,13 @@ struct quoit_totals {
 
 /*
  * histograms: how long jobs and tiles took, and how much each operation was used, since quoitd
- * started.  A session's jobs stay counted after its end.  Each job is counted as in its legs.N.
+ * started.  A session's jobs stay counted after its end.  Each job is counted as in its latency.N.
  */
 
 /* What a row is about; skip rows whose kind you do not know. */
 enum {
-	QUOIT_OF_REACTOR = 1, /* the legs of all its sessions; legs that only clients know stay 0 */
+	/* the phases of all its sessions' jobs; those that only clients know stay 0 */
+	QUOIT_OF_REACTOR = 1,
 	/*
 	 * jobs that ran there: start_to_end and end_to_post; a COPY between devices counts for its
 	 * target
@@ -351,7 +353,7 @@ struct quoit_operation_totals {
 /* header.file_bytes is the whole file's, header_bytes this head's, header.counters is 0. */
 struct quoit_histograms {
 	struct quoit_stats_header header;
-	uint32_t buckets, parts; /* as in quoit_session_legs */
+	uint32_t buckets, parts; /* as in quoit_session_latency */
 	uint32_t rows, row_bytes, rows_at;
 	uint32_t counts_at; /* offset of the first row's counts; the others follow; 64 bits each */
 	/* One table of operations for each of header.reactors, one after the other. */

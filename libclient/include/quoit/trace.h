@@ -86,7 +86,7 @@ struct quoit_trace_event {
 	uint64_t tsc;
 	uint32_t index; /* free-running */
 	uint16_t kind;  /* enum quoit_trace_event_kind */
-	uint16_t site;  /* of the ring's call sites (legs.N); 0: unknown */
+	uint16_t site;  /* of the ring's call sites (latency.N); 0: unknown */
 };
 
 #define QUOIT_TRACE_EVENTS 3u /* events in one record */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* legs.c - read and evaluate a session's legs and operations */
-#include "legs.h"
+/* latency.c - read and evaluate a session's phases, operations and call sites */
+#include "latency.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,30 +14,30 @@
 #define TABLE_BYTES (QUOIT_MAX_SITES * sizeof(struct quoit_site))
 
 #define LABEL(name, text) text,
-static const char *const labels[QUOIT_LEG_NR] = {QUOIT_LEGS(LABEL)};
+static const char *const labels[QUOIT_PHASE_NR] = {QUOIT_PHASES(LABEL)};
 #undef LABEL
 
-const char *legs_label(unsigned leg)
+const char *latency_label(unsigned phase)
 {
-	return labels[leg];
+	return labels[phase];
 }
 
 /* ---- reading ---- */
 
 /* Check the file's head, as far as the labels. */
-static int check(const struct quoit_session_legs *head, size_t size)
+static int check(const struct quoit_session_latency *head, size_t size)
 {
-	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	const size_t labels_at = offsetof(struct quoit_session_latency, label);
 	const struct quoit_stats_header *h = &head->header;
-	const size_t leg_bytes = QUOIT_LEG_BUCKETS * sizeof(uint64_t);
+	const size_t phase_bytes = QUOIT_LATENCY_BUCKETS * sizeof(uint64_t);
 
 	if (size < labels_at || h->magic != QUOIT_STATS_MAGIC)
 		return -EBADMSG;
 	if (h->version != QUOIT_STATS_VERSION || h->label_bytes != QUOIT_LABEL_BYTES ||
-	    head->buckets != QUOIT_LEG_BUCKETS || head->parts != QUOIT_LEG_PARTS)
+	    head->buckets != QUOIT_LATENCY_BUCKETS || head->parts != QUOIT_LATENCY_PARTS)
 		return -EPROTONOSUPPORT;
 	if (h->file_bytes > size || h->header_bytes > h->file_bytes ||
-	    h->counters > (h->file_bytes - h->header_bytes) / leg_bytes ||
+	    h->counters > (h->file_bytes - h->header_bytes) / phase_bytes ||
 	    h->header_bytes < labels_at ||
 	    h->counters > (h->header_bytes - labels_at) / QUOIT_LABEL_BYTES ||
 	    head->operations > QUOIT_OP_NR || head->operations_at > h->file_bytes ||
@@ -50,9 +50,9 @@ static int check(const struct quoit_session_legs *head, size_t size)
 }
 
 /* The offset of the operations' bytes; 0: the file has none.  The file has been checked. */
-static uint32_t bytes_at(const struct quoit_session_legs *head, const uint8_t *file)
+static uint32_t bytes_at(const struct quoit_session_latency *head, const uint8_t *file)
 {
-	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	const size_t labels_at = offsetof(struct quoit_session_latency, label);
 	size_t said_at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES;
 	const size_t bytes = head->operations * sizeof(uint64_t);
 	uint32_t at;
@@ -69,12 +69,12 @@ static unsigned find(const char *label)
 {
 	unsigned i = 0;
 
-	while (i < QUOIT_LEG_NR && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
+	while (i < QUOIT_PHASE_NR && strncmp(label, labels[i], QUOIT_LABEL_BYTES))
 		i++;
 	return i;
 }
 
-static const struct legs_site *find_site(const struct legs *l, const char *name)
+static const struct latency_site *find_site(const struct latency *l, const char *name)
 {
 	for (unsigned i = 0; i < l->sites; i++)
 		if (!strcmp(l->site[i].name, name))
@@ -83,16 +83,16 @@ static const struct legs_site *find_site(const struct legs *l, const char *name)
 }
 
 /* Sites of one name are joined; sites without room are left out. */
-static void add_site(struct legs *l, const struct quoit_site *from)
+static void add_site(struct latency *l, const struct quoit_site *from)
 {
-	struct legs_site one = {
+	struct latency_site one = {
 		.waits = from->waits, .ticks = from->ticks, .longest = from->longest};
-	struct legs_site *known;
+	struct latency_site *known;
 
 	if (!from->waits)
 		return;
 	memcpy(one.name, from->name, sizeof from->name);
-	known = (struct legs_site *)find_site(l, one.name);
+	known = (struct latency_site *)find_site(l, one.name);
 	if (known) {
 		known->waits += one.waits;
 		known->ticks += one.ticks;
@@ -102,7 +102,7 @@ static void add_site(struct legs *l, const struct quoit_site *from)
 	}
 }
 
-static void take_sites(const uint8_t *at, unsigned rings, struct legs *ret)
+static void take_sites(const uint8_t *at, unsigned rings, struct latency *ret)
 {
 	for (unsigned i = 0; i < rings * QUOIT_MAX_SITES; i++) {
 		struct quoit_site site;
@@ -112,18 +112,18 @@ static void take_sites(const uint8_t *at, unsigned rings, struct legs *ret)
 	}
 }
 
-static void take_operations(const struct quoit_session_legs *head, const uint8_t *file,
-			    struct legs *ret)
+static void take_operations(const struct quoit_session_latency *head, const uint8_t *file,
+			    struct latency *ret)
 {
 	uint32_t at = bytes_at(head, file);
 
 	ret->bytes_known = at != 0;
 	for (unsigned i = 0; i < head->operations; i++) {
-		struct legs_operation *o = &ret->operation[i];
+		struct latency_operation *o = &ret->operation[i];
 		struct quoit_operation_block block;
 
 		memcpy(&block, file + head->operations_at + i * sizeof block, sizeof block);
-		*o = (struct legs_operation){block.jobs, block.timed, block.ticks, 1, 0};
+		*o = (struct latency_operation){block.jobs, block.timed, block.ticks, 1, 0};
 		if (at)
 			memcpy(&o->bytes, file + at + i * sizeof o->bytes, sizeof o->bytes);
 		if (block.timed > block.jobs)
@@ -131,35 +131,37 @@ static void take_operations(const struct quoit_session_legs *head, const uint8_t
 	}
 }
 
-static int take_head(const void *bytes, size_t size, struct quoit_session_legs *ret)
+static int take_head(const void *bytes, size_t size, struct quoit_session_latency *ret)
 {
-	const size_t labels_at = offsetof(struct quoit_session_legs, label);
+	const size_t labels_at = offsetof(struct quoit_session_latency, label);
 
 	memset(ret, 0, labels_at);
 	memcpy(ret, bytes, size < labels_at ? size : labels_at);
 	return check(ret, size);
 }
 
-int legs_parse(const void *bytes, size_t size, struct legs *ret)
+int latency_parse(const void *bytes, size_t size, struct latency *ret)
 {
-	const size_t labels_at = offsetof(struct quoit_session_legs, label);
-	struct quoit_session_legs head;
+	const size_t labels_at = offsetof(struct quoit_session_latency, label);
+	struct quoit_session_latency head;
 	const uint8_t *file = bytes;
 	int err = take_head(bytes, size, &head);
 
 	if (err)
 		return err;
-	*ret = (struct legs){.session = head.session,
-			     .daemon_pid = head.header.daemon_pid,
-			     .started_ns = head.header.started_ns,
-			     .tick_ns = head.header.tsc_hz ? 1e9 / (double)head.header.tsc_hz : 0};
+	*ret = (struct latency){.session = head.session,
+				.daemon_pid = head.header.daemon_pid,
+				.started_ns = head.header.started_ns,
+				.tick_ns =
+					head.header.tsc_hz ? 1e9 / (double)head.header.tsc_hz : 0};
 	for (unsigned i = 0; i < head.header.counters; i++) {
-		unsigned leg = find((const char *)file + labels_at + i * QUOIT_LABEL_BYTES);
+		unsigned phase = find((const char *)file + labels_at + i * QUOIT_LABEL_BYTES);
 
-		if (leg == QUOIT_LEG_NR)
+		if (phase == QUOIT_PHASE_NR)
 			continue;
-		ret->known[leg] = true;
-		memcpy(ret->count[leg], file + head.header.header_bytes + i * sizeof ret->count[0],
+		ret->known[phase] = true;
+		memcpy(ret->count[phase],
+		       file + head.header.header_bytes + i * sizeof ret->count[0],
 		       sizeof ret->count[0]);
 	}
 	take_operations(&head, file, ret);
@@ -171,27 +173,27 @@ int legs_parse(const void *bytes, size_t size, struct legs *ret)
 static int64_t read_file(struct session_files *files, uint64_t session, char **ret)
 {
 	*ret = malloc(MOST_BYTES);
-	return *ret ? session_files_read(files, QUOIT_COUNTERS_LEGS, session, *ret, MOST_BYTES)
+	return *ret ? session_files_read(files, QUOIT_COUNTERS_LATENCY, session, *ret, MOST_BYTES)
 		    : -ENOMEM;
 }
 
-int legs_read(struct session_files *files, uint64_t session, struct legs *ret)
+int latency_read(struct session_files *files, uint64_t session, struct latency *ret)
 {
 	char *buffer;
 	int64_t n = read_file(files, session, &buffer);
 
 	if (n > 0)
-		n = legs_parse(buffer, (size_t)n, ret);
+		n = latency_parse(buffer, (size_t)n, ret);
 	if (!n && ret->session != session)
 		n = -EBADMSG;
 	free(buffer);
 	return (int)n;
 }
 
-int legs_parse_sites(const void *bytes, size_t size,
-		     struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
+int latency_parse_sites(const void *bytes, size_t size,
+			struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
 {
-	struct quoit_session_legs head;
+	struct quoit_session_latency head;
 	int err;
 
 	err = take_head(bytes, size, &head);
@@ -202,14 +204,14 @@ int legs_parse_sites(const void *bytes, size_t size,
 	return 0;
 }
 
-int legs_read_sites(struct session_files *files, uint64_t session,
-		    struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
+int latency_read_sites(struct session_files *files, uint64_t session,
+		       struct quoit_site ret[QUOIT_SITE_RINGS][QUOIT_MAX_SITES])
 {
 	char *buffer;
 	int64_t n = read_file(files, session, &buffer);
 
 	if (n > 0)
-		n = legs_parse_sites(buffer, (size_t)n, ret);
+		n = latency_parse_sites(buffer, (size_t)n, ret);
 	free(buffer);
 	return (int)n;
 }
@@ -221,15 +223,15 @@ static uint64_t less(uint64_t to, uint64_t from)
 	return to > from ? to - from : 0;
 }
 
-void legs_since(const struct legs *from, struct legs *to)
+void latency_since(const struct latency *from, struct latency *to)
 {
 	if (!from || from->session != to->session)
 		return;
-	for (unsigned leg = 0; leg < QUOIT_LEG_NR; leg++)
-		for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-			to->count[leg][i] = less(to->count[leg][i], from->count[leg][i]);
+	for (unsigned phase = 0; phase < QUOIT_PHASE_NR; phase++)
+		for (unsigned i = 0; i < QUOIT_LATENCY_BUCKETS; i++)
+			to->count[phase][i] = less(to->count[phase][i], from->count[phase][i]);
 	for (unsigned i = 0; i < QUOIT_OP_NR; i++) {
-		struct legs_operation *o = &to->operation[i];
+		struct latency_operation *o = &to->operation[i];
 
 		o->jobs = less(o->jobs, from->operation[i].jobs);
 		o->timed = less(o->timed, from->operation[i].timed);
@@ -237,7 +239,7 @@ void legs_since(const struct legs *from, struct legs *to)
 		o->bytes = less(o->bytes, from->operation[i].bytes);
 	}
 	for (unsigned i = 0; i < to->sites; i++) {
-		const struct legs_site *before = find_site(from, to->site[i].name);
+		const struct latency_site *before = find_site(from, to->site[i].name);
 
 		if (!before)
 			continue;
@@ -246,33 +248,33 @@ void legs_since(const struct legs *from, struct legs *to)
 	}
 }
 
-uint64_t legs_jobs(const struct legs *l, unsigned leg)
+uint64_t latency_jobs(const struct latency *l, unsigned phase)
 {
-	return buckets_count(l->count[leg]);
+	return buckets_count(l->count[phase]);
 }
 
-double legs_percentile(const struct legs *l, unsigned leg, double percent)
+double latency_percentile(const struct latency *l, unsigned phase, double percent)
 {
-	double ticks = buckets_percentile(l->count[leg], percent);
+	double ticks = buckets_percentile(l->count[phase], percent);
 
-	return l->known[leg] && ticks >= 0 && l->tick_ns > 0 ? ticks * l->tick_ns : -1;
+	return l->known[phase] && ticks >= 0 && l->tick_ns > 0 ? ticks * l->tick_ns : -1;
 }
 
-double legs_sum(const struct legs *l, unsigned leg)
+double latency_sum(const struct latency *l, unsigned phase)
 {
-	return buckets_sum(l->count[leg]) * l->tick_ns;
+	return buckets_sum(l->count[phase]) * l->tick_ns;
 }
 
-double legs_operation_ns(const struct legs *l, unsigned operation)
+double latency_operation_ns(const struct latency *l, unsigned operation)
 {
-	const struct legs_operation *o = &l->operation[operation];
+	const struct latency_operation *o = &l->operation[operation];
 
 	return (double)o->ticks * l->tick_ns * o->share;
 }
 
-double legs_operation_mean(const struct legs *l, unsigned operation)
+double latency_operation_mean(const struct latency *l, unsigned operation)
 {
-	const struct legs_operation *o = &l->operation[operation];
+	const struct latency_operation *o = &l->operation[operation];
 
 	return o->timed ? (double)o->ticks * l->tick_ns / (double)o->timed : -1;
 }

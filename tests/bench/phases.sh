@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# legs.sh BUILD [PAIRS] - measure what timing the legs of jobs costs a NOP
+# phases.sh BUILD [PAIRS] - measure what timing the phases of jobs costs a NOP
 #
 # BUILD and a build without that (BUILD/bare) are measured in turn: medians of PAIRS ratios (301),
 # and their spread.  There are many short runs, since the machine may change within a second.
 build=$1
 pairs=${2:-301}
-make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LEGS" \
+make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LATENCY" \
 	"$build/bare/quoit" "$build/bare/quoitd" "$build/bare/quoit-peer" >/dev/null || exit 1
 
 figures() { # BUILD: ns of a NOP at depth 1 and at 256
@@ -21,4 +21,4 @@ for pair in $(seq "$pairs"); do
 		without=$(figures "$build/bare") with=$(figures "$build")
 	fi
 	echo "$with $without"
-done | awk -v pairs="$pairs" -v names='legs_1/bare legs_256/bare' -f tests/bench/ratios.awk
+done | awk -v pairs="$pairs" -v names='phases_1/bare phases_256/bare' -f tests/bench/ratios.awk

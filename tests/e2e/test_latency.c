@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_legs.c - compare a session's file of legs with this test's own clock and counts */
+/* test_latency.c - compare a session's latency file with this test's own clock and counts */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #define MS       1000 /* for usleep */
 #define PATIENCE 500  /* times 10 ms */
 
-static struct quoit_session_legs file;
+static struct quoit_session_latency file;
 
 static void read_file(const struct house *h)
 {
@@ -30,7 +30,7 @@ static void read_file(const struct house *h)
 	int fd;
 
 	quoit_get_info(h->s, &info);
-	snprintf(name, sizeof name, QUOIT_STATS_LEGS, (unsigned long long)info.session);
+	snprintf(name, sizeof name, QUOIT_STATS_LATENCY, (unsigned long long)info.session);
 	snprintf(path, sizeof path, "%s/%s", h->d.folder, name);
 	fd = open(path, O_RDONLY);
 	cr_assert_geq(fd, 0, "%s", path);
@@ -38,53 +38,53 @@ static void read_file(const struct house *h)
 	close(fd);
 }
 
-static uint64_t jobs_of(unsigned leg)
+static uint64_t jobs_of(unsigned phase)
 {
 	uint64_t all = 0;
 
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		all += file.count[leg][i];
+	for (unsigned i = 0; i < QUOIT_LATENCY_BUCKETS; i++)
+		all += file.count[phase][i];
 	return all;
 }
 
-/* Wait until the leg stands for this many jobs, apart from those behind the last sample. */
-static bool becomes(const struct house *h, unsigned leg, uint64_t jobs)
+/* Wait until the phase stands for this many jobs, apart from those behind the last sample. */
+static bool becomes(const struct house *h, unsigned phase, uint64_t jobs)
 {
 	for (int i = 0; i < PATIENCE; i++) {
 		read_file(h);
-		if (jobs_of(leg) <= jobs && jobs_of(leg) + QUOIT_SAMPLE_EVERY > jobs)
+		if (jobs_of(phase) <= jobs && jobs_of(phase) + QUOIT_SAMPLE_EVERY > jobs)
 			return true;
 		usleep(10 * MS);
 	}
 	return false;
 }
 
-/* Wait until a job was timed on this leg. */
-static bool begins(const struct house *h, unsigned leg)
+/* Wait until a job was timed in this phase. */
+static bool begins(const struct house *h, unsigned phase)
 {
 	for (int i = 0; i < PATIENCE; i++) {
 		read_file(h);
-		if (jobs_of(leg))
+		if (jobs_of(phase))
 			return true;
 		usleep(10 * MS);
 	}
 	return false;
 }
 
-/* The begin, in seconds, of the bucket with a leg's shortest time; and of that with its longest. */
-static double least_of(unsigned leg)
+/* The begin, in seconds, of the bucket with a phase's shortest time; or with its longest. */
+static double least_of(unsigned phase)
 {
-	for (unsigned i = 0; i < QUOIT_LEG_BUCKETS; i++)
-		if (file.count[leg][i])
-			return (double)quoit_leg_least(i) / (double)file.header.tsc_hz;
+	for (unsigned i = 0; i < QUOIT_LATENCY_BUCKETS; i++)
+		if (file.count[phase][i])
+			return (double)quoit_latency_least(i) / (double)file.header.tsc_hz;
 	return -1;
 }
 
-static double most_of(unsigned leg)
+static double most_of(unsigned phase)
 {
-	for (unsigned i = QUOIT_LEG_BUCKETS; i-- > 0;)
-		if (file.count[leg][i])
-			return (double)quoit_leg_least(i) / (double)file.header.tsc_hz;
+	for (unsigned i = QUOIT_LATENCY_BUCKETS; i-- > 0;)
+		if (file.count[phase][i])
+			return (double)quoit_latency_least(i) / (double)file.header.tsc_hz;
 	return -1;
 }
 
@@ -118,18 +118,18 @@ static void run_slowly(const struct house *h, unsigned count)
 
 /* ---- samples ---- */
 
-Test(legs, one_of_each_64_stands_for_all)
+Test(latency, one_of_each_64_stands_for_all)
 {
 	const unsigned count = 20 * QUOIT_SAMPLE_EVERY;
-	static const unsigned legs[] = {QUOIT_LEG_SUBMIT, QUOIT_LEG_DATA, QUOIT_LEG_MEMORY,
-					QUOIT_LEG_TURN,   QUOIT_LEG_RUN,  QUOIT_LEG_POST,
-					QUOIT_LEG_WHOLE,  QUOIT_LEG_REAP};
+	static const unsigned phases[] = {QUOIT_PHASE_SUBMIT, QUOIT_PHASE_DATA, QUOIT_PHASE_MEMORY,
+					  QUOIT_PHASE_TURN,   QUOIT_PHASE_RUN,  QUOIT_PHASE_POST,
+					  QUOIT_PHASE_WHOLE,  QUOIT_PHASE_REAP};
 	struct house h = house_open(64);
 
 	run_slowly(&h, count);
-	for (size_t i = 0; i < sizeof legs / sizeof legs[0]; i++)
-		cr_expect(becomes(&h, legs[i], count), "%s: %llu", file.label[legs[i]],
-			  (unsigned long long)jobs_of(legs[i]));
+	for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+		cr_expect(becomes(&h, phases[i], count), "%s: %llu", file.label[phases[i]],
+			  (unsigned long long)jobs_of(phases[i]));
 	house_close(&h);
 }
 
@@ -154,7 +154,7 @@ static void run_fast(const struct house *h, unsigned count)
 }
 
 /* Then only few jobs are noted, and quoitd looks at all of these. */
-Test(legs, samples_stand_for_all_however_fast_jobs_come)
+Test(latency, samples_stand_for_all_however_fast_jobs_come)
 {
 	const unsigned fast = 1000000, slow = 60 * QUOIT_SAMPLE_EVERY;
 	struct house h = house_open(256);
@@ -162,18 +162,18 @@ Test(legs, samples_stand_for_all_however_fast_jobs_come)
 	run_fast(&h, fast);
 	usleep(300 * MS);
 	read_file(&h);
-	cr_expect_leq(jobs_of(QUOIT_LEG_RUN), fast);
-	cr_expect_gt(jobs_of(QUOIT_LEG_RUN),
+	cr_expect_leq(jobs_of(QUOIT_PHASE_RUN), fast);
+	cr_expect_gt(jobs_of(QUOIT_PHASE_RUN),
 		     fast - 2 * (QUOIT_SAMPLE_EVERY << QUOIT_SAMPLE_RAREST));
-	cr_expect_gt(jobs_of(QUOIT_LEG_SUBMIT), fast / 10 * 8);
-	cr_expect_gt(jobs_of(QUOIT_LEG_REAP), fast / 10 * 5);
+	cr_expect_gt(jobs_of(QUOIT_PHASE_SUBMIT), fast / 10 * 8);
+	cr_expect_gt(jobs_of(QUOIT_PHASE_REAP), fast / 10 * 5);
 	run_slowly(&h, slow);
-	cr_expect(becomes(&h, QUOIT_LEG_RUN, fast + slow), "as often as before: %llu",
-		  (unsigned long long)jobs_of(QUOIT_LEG_RUN));
+	cr_expect(becomes(&h, QUOIT_PHASE_RUN, fast + slow), "as often as before: %llu",
+		  (unsigned long long)jobs_of(QUOIT_PHASE_RUN));
 	house_close(&h);
 }
 
-Test(legs, operations_are_counted_each)
+Test(latency, operations_are_counted_each)
 {
 	struct house h = house_open(64);
 	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
@@ -192,7 +192,7 @@ Test(legs, operations_are_counted_each)
 
 /* ---- times ---- */
 
-Test(legs, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
+Test(latency, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
 {
 	struct house h = house_open(8);
 	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
@@ -206,19 +206,19 @@ Test(legs, a_job_behind_another_waited_for_its_data_as_long_as_that_ran)
 	ended = now();
 	cr_expect_eq(house_reap(h.q, NULL).res, 0);
 	both = now();
-	for (int i = 0; i < PATIENCE && jobs_of(QUOIT_LEG_RUN) != 2; i++, usleep(10 * MS))
+	for (int i = 0; i < PATIENCE && jobs_of(QUOIT_PHASE_RUN) != 2; i++, usleep(10 * MS))
 		read_file(&h);
-	cr_assert_eq(jobs_of(QUOIT_LEG_RUN), 2);
-	cr_expect_eq(jobs_of(QUOIT_LEG_DATA), 2);
-	cr_expect_geq(most_of(QUOIT_LEG_DATA), 0.98 * 0.6);
-	cr_expect_leq(most_of(QUOIT_LEG_DATA), ended - from);
-	cr_expect_geq(most_of(QUOIT_LEG_RUN), 0.98 * 0.6);
-	cr_expect_leq(most_of(QUOIT_LEG_RUN), both - from);
-	cr_expect_geq(most_of(QUOIT_LEG_WHOLE), 0.98 * 0.61);
+	cr_assert_eq(jobs_of(QUOIT_PHASE_RUN), 2);
+	cr_expect_eq(jobs_of(QUOIT_PHASE_DATA), 2);
+	cr_expect_geq(most_of(QUOIT_PHASE_DATA), 0.98 * 0.6);
+	cr_expect_leq(most_of(QUOIT_PHASE_DATA), ended - from);
+	cr_expect_geq(most_of(QUOIT_PHASE_RUN), 0.98 * 0.6);
+	cr_expect_leq(most_of(QUOIT_PHASE_RUN), both - from);
+	cr_expect_geq(most_of(QUOIT_PHASE_WHOLE), 0.98 * 0.61);
 	house_close(&h);
 }
 
-Test(legs, results_that_nobody_looks_at_wait_to_be_reaped)
+Test(latency, results_that_nobody_looks_at_wait_to_be_reaped)
 {
 	struct house h = house_open(256);
 	struct quoit_sqe nop = quoit_nop(QUOIT_NO_TENSOR);
@@ -232,8 +232,8 @@ Test(legs, results_that_nobody_looks_at_wait_to_be_reaped)
 	usleep(300 * MS);
 	for (int i = 0; i < 128; i++)
 		(void)house_reap(h.q, NULL);
-	cr_assert(begins(&h, QUOIT_LEG_REAP));
-	cr_expect_geq(least_of(QUOIT_LEG_REAP), 0.98 * 0.3);
+	cr_assert(begins(&h, QUOIT_PHASE_REAP));
+	cr_expect_geq(least_of(QUOIT_PHASE_REAP), 0.98 * 0.3);
 	house_close(&h);
 }
 
@@ -245,7 +245,7 @@ static void wait_here(struct client *c, quoit_tensor t, const char *here)
 	cr_assert_eq(quoit_wait_all_at(c->q, QUOIT_FOREVER, here), 0);
 }
 
-Test(legs, waits_are_told_by_their_place_in_the_program)
+Test(latency, waits_are_told_by_their_place_in_the_program)
 {
 	struct client c;
 	quoit_tensor t;
@@ -273,7 +273,7 @@ Test(legs, waits_are_told_by_their_place_in_the_program)
 
 static void leave_files(const struct daemon *d)
 {
-	static const char *const formats[] = {QUOIT_STATS_SESSION, QUOIT_STATS_LEGS};
+	static const char *const formats[] = {QUOIT_STATS_SESSION, QUOIT_STATS_LATENCY};
 
 	char path[256];
 
@@ -290,7 +290,7 @@ static void leave_files(const struct daemon *d)
 	}
 }
 
-Test(legs, what_a_quoitd_that_was_killed_has_left_is_removed)
+Test(latency, what_a_quoitd_that_was_killed_has_left_is_removed)
 {
 	char said[256];
 	struct daemon d;
@@ -298,17 +298,17 @@ Test(legs, what_a_quoitd_that_was_killed_has_left_is_removed)
 	cr_assert_eq(daemon_start_prepared(&d, NULL, leave_files), 0);
 	snprintf(said, sizeof said, "%s/private/sessions/session.77", d.folder);
 	cr_expect_neq(access(said, F_OK), 0);
-	snprintf(said, sizeof said, "%s/private/sessions/legs.77", d.folder);
+	snprintf(said, sizeof said, "%s/private/sessions/latency.77", d.folder);
 	cr_expect_neq(access(said, F_OK), 0);
 	daemon_stop(&d);
 }
 
-Test(legs, the_file_goes_with_its_session)
+Test(latency, the_file_goes_with_its_session)
 {
 	struct house h = house_open(8);
 	char path[256];
 
-	snprintf(path, sizeof path, "%s/private/sessions/legs.1", h.d.folder);
+	snprintf(path, sizeof path, "%s/private/sessions/latency.1", h.d.folder);
 	cr_expect_eq(access(path, F_OK), 0);
 	quoit_close(h.s, 0);
 	for (int i = 0; i < PATIENCE && access(path, F_OK) == 0; i++)
@@ -334,7 +334,7 @@ static void reap_all(const struct house *h, unsigned count)
 		cr_assert_eq(house_reap(h->q, NULL).res, 0);
 }
 
-Test(legs, a_client_that_thinks_between_jobs_limits_itself)
+Test(latency, a_client_that_thinks_between_jobs_limits_itself)
 {
 	struct house h = house_open(8);
 
@@ -346,7 +346,7 @@ Test(legs, a_client_that_thinks_between_jobs_limits_itself)
 	house_close(&h);
 }
 
-Test(legs, a_chain_waits_for_data)
+Test(latency, a_chain_waits_for_data)
 {
 	struct house h = house_open(64);
 	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
@@ -358,7 +358,7 @@ Test(legs, a_chain_waits_for_data)
 	house_close(&h);
 }
 
-Test(legs, jobs_beyond_the_lease_wait_for_memory)
+Test(latency, jobs_beyond_the_lease_wait_for_memory)
 {
 	struct house h = house_open(64);
 	struct quoit_info info;
@@ -377,7 +377,7 @@ Test(legs, jobs_beyond_the_lease_wait_for_memory)
 	house_close(&h);
 }
 
-Test(legs, many_long_jobs_wait_for_their_turn)
+Test(latency, many_long_jobs_wait_for_their_turn)
 {
 	struct house h = house_open(1024);
 	quoit_tensor a = quoit_create_matrix(h.q, QUOIT_F32, 64, 10000);
@@ -405,7 +405,7 @@ Test(legs, many_long_jobs_wait_for_their_turn)
 	house_close(&h);
 }
 
-Test(legs, one_long_job_at_a_time_is_limited_by_how_long_it_runs)
+Test(latency, one_long_job_at_a_time_is_limited_by_how_long_it_runs)
 {
 	struct house h = house_open(8);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_legs.c - buckets of times, and reading and evaluating files of legs */
+/* test_latency.c - buckets of times, and reading and evaluating latency files */
 #include <errno.h>
 #include <string.h>
 
@@ -8,32 +8,34 @@
 #include <quoit/sample.h>
 
 #include "counters_case.h"
-#include "read/legs.h"
+#include "read/latency.h"
 
 /* ---- buckets ---- */
 
-Test(legs, a_bucket_begins_where_the_one_before_ends)
+Test(latency, a_bucket_begins_where_the_one_before_ends)
 {
-	for (uint32_t i = 0; i < QUOIT_LEG_BUCKETS; i++) {
-		cr_assert_eq(quoit_leg_bucket(quoit_leg_least(i)), i, "%u", i);
+	for (uint32_t i = 0; i < QUOIT_LATENCY_BUCKETS; i++) {
+		cr_assert_eq(quoit_latency_bucket(quoit_latency_least(i)), i, "%u", i);
 		if (i)
-			cr_assert_eq(quoit_leg_bucket(quoit_leg_least(i) - 1), i - 1, "%u", i);
+			cr_assert_eq(quoit_latency_bucket(quoit_latency_least(i) - 1), i - 1, "%u",
+				     i);
 	}
 }
 
-Test(legs, no_bucket_is_wider_than_two_percent)
+Test(latency, no_bucket_is_wider_than_two_percent)
 {
-	for (uint32_t i = 2 * QUOIT_LEG_PARTS; i < QUOIT_LEG_BUCKETS; i++) {
-		double least = (double)quoit_leg_least(i), next = (double)quoit_leg_least(i + 1);
+	for (uint32_t i = 2 * QUOIT_LATENCY_PARTS; i < QUOIT_LATENCY_BUCKETS; i++) {
+		double least = (double)quoit_latency_least(i),
+		       next = (double)quoit_latency_least(i + 1);
 
 		cr_assert_leq(next, 1.02 * least, "%u: %g to %g", i, least, next);
 	}
 }
 
-Test(legs, what_is_longer_than_all_is_in_the_last)
+Test(latency, what_is_longer_than_all_is_in_the_last)
 {
-	cr_expect_eq(quoit_leg_bucket(UINT64_MAX), QUOIT_LEG_BUCKETS - 1);
-	cr_expect_eq(quoit_leg_bucket(UINT64_C(1) << 40), QUOIT_LEG_BUCKETS - 1);
+	cr_expect_eq(quoit_latency_bucket(UINT64_MAX), QUOIT_LATENCY_BUCKETS - 1);
+	cr_expect_eq(quoit_latency_bucket(UINT64_C(1) << 40), QUOIT_LATENCY_BUCKETS - 1);
 }
 
 /* ---- samples ---- */
@@ -56,13 +58,13 @@ static void check_samples(uint32_t rarity)
 	cr_expect_neq(quoit_sample_from(0, rarity), 0, "the first job is none");
 }
 
-Test(legs, one_index_of_each_block_is_a_sample_and_none_is_favoured)
+Test(latency, one_index_of_each_block_is_a_sample_and_none_is_favoured)
 {
 	for (uint32_t rarity = 0; rarity <= QUOIT_SAMPLE_RAREST; rarity++)
 		check_samples(rarity);
 }
 
-Test(legs, notes_of_samples_that_follow_each_other_are_in_words_of_their_own)
+Test(latency, notes_of_samples_that_follow_each_other_are_in_words_of_their_own)
 {
 	for (uint32_t rarity = 0; rarity <= QUOIT_SAMPLE_RAREST; rarity++) {
 		uint32_t sample = quoit_sample_from(1u << 20, rarity), words = 0;
@@ -75,7 +77,7 @@ Test(legs, notes_of_samples_that_follow_each_other_are_in_words_of_their_own)
 	}
 }
 
-Test(legs, rarities_that_are_told_are_those_that_there_are)
+Test(latency, rarities_that_are_told_are_those_that_there_are)
 {
 	const uint32_t word = quoit_sampling(3, 5);
 
@@ -85,7 +87,7 @@ Test(legs, rarities_that_are_told_are_those_that_there_are)
 	cr_expect_eq(quoit_sampling_of_cqes(UINT32_MAX), QUOIT_SAMPLE_RAREST);
 }
 
-Test(legs, a_note_tells_its_sample_and_its_time)
+Test(latency, a_note_tells_its_sample_and_its_time)
 {
 	const uint64_t now = UINT64_C(0x123456789abcdef), then = now - 1000;
 	uint64_t word = quoit_note_of(6400, then);
@@ -99,78 +101,78 @@ Test(legs, a_note_tells_its_sample_and_its_time)
 
 /* ---- files ---- */
 
-static struct quoit_session_legs file;
+static struct quoit_session_latency file;
 
 static void make_file(void)
 {
-	counters_case_legs(&file);
+	counters_case_latency(&file);
 }
 
-static void count(unsigned leg, uint64_t ticks, uint64_t jobs)
+static void count(unsigned phase, uint64_t ticks, uint64_t jobs)
 {
-	file.count[leg][quoit_leg_bucket(ticks)] += jobs;
+	file.count[phase][quoit_latency_bucket(ticks)] += jobs;
 }
 
-static struct legs *parse(void)
+static struct latency *parse(void)
 {
-	static struct legs l;
+	static struct latency l;
 
-	cr_assert_eq(legs_parse(&file, sizeof file, &l), 0);
+	cr_assert_eq(latency_parse(&file, sizeof file, &l), 0);
 	return &l;
 }
 
-Test(legs, percentiles_are_within_a_bucket)
+Test(latency, percentiles_are_within_a_bucket)
 {
-	struct legs *l;
+	struct latency *l;
 
 	make_file();
-	count(QUOIT_LEG_RUN, 1000, 50);
-	count(QUOIT_LEG_RUN, 20000, 49);
-	count(QUOIT_LEG_RUN, 3000000, 1);
+	count(QUOIT_PHASE_RUN, 1000, 50);
+	count(QUOIT_PHASE_RUN, 20000, 49);
+	count(QUOIT_PHASE_RUN, 3000000, 1);
 	l = parse();
-	cr_expect_eq(legs_jobs(l, QUOIT_LEG_RUN), 100);
-	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 50), 1000, 10);
-	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 99), 20000, 200);
-	cr_expect_float_eq(legs_percentile(l, QUOIT_LEG_RUN, 100), 3e6, 3e4);
-	cr_expect_float_eq(legs_sum(l, QUOIT_LEG_RUN), 50e3 + 980e3 + 3e6, 4e4);
-	cr_expect_lt(legs_percentile(l, QUOIT_LEG_DATA, 50), 0, "nobody was timed there");
+	cr_expect_eq(latency_jobs(l, QUOIT_PHASE_RUN), 100);
+	cr_expect_float_eq(latency_percentile(l, QUOIT_PHASE_RUN, 50), 1000, 10);
+	cr_expect_float_eq(latency_percentile(l, QUOIT_PHASE_RUN, 99), 20000, 200);
+	cr_expect_float_eq(latency_percentile(l, QUOIT_PHASE_RUN, 100), 3e6, 3e4);
+	cr_expect_float_eq(latency_sum(l, QUOIT_PHASE_RUN), 50e3 + 980e3 + 3e6, 4e4);
+	cr_expect_lt(latency_percentile(l, QUOIT_PHASE_DATA, 50), 0, "nobody was timed there");
 }
 
-Test(legs, since_is_what_came_between_two_readings)
+Test(latency, since_is_what_came_between_two_readings)
 {
-	static struct legs before;
-	struct legs *l;
+	static struct latency before;
+	struct latency *l;
 
 	make_file();
-	count(QUOIT_LEG_RUN, 1000, 50);
+	count(QUOIT_PHASE_RUN, 1000, 50);
 	file.operation[QUOIT_OP_GEMM].jobs = 4;
 	before = *parse();
-	count(QUOIT_LEG_RUN, 20000, 3);
+	count(QUOIT_PHASE_RUN, 20000, 3);
 	file.operation[QUOIT_OP_GEMM].jobs = 9;
 	l = parse();
-	legs_since(&before, l);
-	cr_expect_eq(legs_jobs(l, QUOIT_LEG_RUN), 3);
+	latency_since(&before, l);
+	cr_expect_eq(latency_jobs(l, QUOIT_PHASE_RUN), 3);
 	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 5);
 }
 
-Test(legs, an_operation_of_which_few_are_timed_is_not_taken_for_64)
+Test(latency, an_operation_of_which_few_are_timed_is_not_taken_for_64)
 {
-	struct legs *l;
+	struct latency *l;
 
 	make_file();
 	file.operation[QUOIT_OP_ADD] =
 		(struct quoit_operation_block){.jobs = 16, .timed = 64, .ticks = 6400};
 	l = parse();
-	cr_expect_float_eq(legs_operation_ns(l, QUOIT_OP_ADD), 1600, 1e-6);
-	cr_expect_float_eq(legs_operation_mean(l, QUOIT_OP_ADD), 100, 1e-6);
-	cr_expect_lt(legs_operation_mean(l, QUOIT_OP_GEMM), 0, "none was timed");
+	cr_expect_float_eq(latency_operation_ns(l, QUOIT_OP_ADD), 1600, 1e-6);
+	cr_expect_float_eq(latency_operation_mean(l, QUOIT_OP_ADD), 100, 1e-6);
+	cr_expect_lt(latency_operation_mean(l, QUOIT_OP_GEMM), 0, "none was timed");
 }
 
 /* Its jobs were fetched before, and end now. */
-Test(legs, an_operation_of_which_none_was_fetched_has_run)
+Test(latency, an_operation_of_which_none_was_fetched_has_run)
 {
-	static struct legs before;
-	struct legs *l;
+	static struct latency before;
+	struct latency *l;
 
 	make_file();
 	file.operation[QUOIT_OP_GEMM] =
@@ -179,17 +181,17 @@ Test(legs, an_operation_of_which_none_was_fetched_has_run)
 	file.operation[QUOIT_OP_GEMM].timed += 30;
 	file.operation[QUOIT_OP_GEMM].ticks += 3000;
 	l = parse();
-	legs_since(&before, l);
+	latency_since(&before, l);
 	cr_expect_eq(l->operation[QUOIT_OP_GEMM].jobs, 0);
-	cr_expect_float_eq(legs_operation_ns(l, QUOIT_OP_GEMM), 3000, 1e-6);
+	cr_expect_float_eq(latency_operation_ns(l, QUOIT_OP_GEMM), 3000, 1e-6);
 }
 
 /* ---- bytes ---- */
 
-Test(legs, bytes_of_operations_are_since_the_reading_before)
+Test(latency, bytes_of_operations_are_since_the_reading_before)
 {
-	static struct legs before;
-	struct legs *l;
+	static struct latency before;
+	struct latency *l;
 
 	make_file();
 	file.bytes[QUOIT_OP_GEMM] = 1000;
@@ -198,15 +200,15 @@ Test(legs, bytes_of_operations_are_since_the_reading_before)
 	cr_expect_eq(before.operation[QUOIT_OP_GEMM].bytes, 1000);
 	file.bytes[QUOIT_OP_GEMM] = 1700;
 	l = parse();
-	legs_since(&before, l);
+	latency_since(&before, l);
 	cr_expect_eq(l->operation[QUOIT_OP_GEMM].bytes, 700);
 	cr_expect_eq(l->operation[QUOIT_OP_ADD].bytes, 0);
 }
 
 /* Such a file has its operations on the line behind the labels, and zeros in between. */
-Test(legs, a_file_of_before_there_were_bytes_says_nothing_of_them)
+Test(latency, a_file_of_before_there_were_bytes_says_nothing_of_them)
 {
-	struct legs *l;
+	struct latency *l;
 
 	make_file();
 	file.bytes_at = 0;
@@ -217,19 +219,19 @@ Test(legs, a_file_of_before_there_were_bytes_says_nothing_of_them)
 }
 
 /* If the labels fill their lines, the first operation's jobs lie where the offset would be. */
-Test(legs, operations_right_behind_the_labels_are_not_taken_for_a_place)
+Test(latency, operations_right_behind_the_labels_are_not_taken_for_a_place)
 {
-	struct legs *l;
+	struct latency *l;
 
 	make_file();
-	file.operations_at = offsetof(struct quoit_session_legs, bytes_at);
+	file.operations_at = offsetof(struct quoit_session_latency, bytes_at);
 	file.operations = 1;
 	l = parse();
 	cr_expect_not(l->bytes_known);
-	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_legs, bytes));
+	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_latency, bytes));
 }
 
-Test(legs, a_file_may_end_where_its_places_would_begin)
+Test(latency, a_file_may_end_where_its_places_would_begin)
 {
 	make_file();
 	file.site_rings = 0;
@@ -237,7 +239,7 @@ Test(legs, a_file_may_end_where_its_places_would_begin)
 	cr_expect_eq(parse()->sites, 0);
 }
 
-Test(legs, bytes_that_are_not_in_the_file_are_not_known)
+Test(latency, bytes_that_are_not_in_the_file_are_not_known)
 {
 	make_file();
 	file.bytes_at = sizeof file;
@@ -249,14 +251,14 @@ Test(legs, bytes_that_are_not_in_the_file_are_not_known)
 }
 
 /* A later version may have more behind our bytes_at. */
-Test(legs, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
+Test(latency, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
 {
 	static uint8_t later[sizeof file + 3 * QUOIT_LABEL_BYTES];
-	const size_t labels_end = offsetof(struct quoit_session_legs, bytes_at);
-	static struct legs l;
+	const size_t labels_end = offsetof(struct quoit_session_latency, bytes_at);
+	static struct latency l;
 
 	make_file();
-	count(QUOIT_LEG_RUN, 1000, 50);
+	count(QUOIT_PHASE_RUN, 1000, 50);
 	file.bytes[QUOIT_OP_ADD] = 8;
 	file.header.header_bytes += 3 * QUOIT_LABEL_BYTES;
 	file.header.file_bytes = sizeof later;
@@ -265,10 +267,10 @@ Test(legs, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
 	file.sites_at += 3 * QUOIT_LABEL_BYTES;
 	memcpy(later, &file, labels_end + sizeof file.bytes_at);
 	memset(later + labels_end + sizeof file.bytes_at, 0x77, 3 * QUOIT_LABEL_BYTES);
-	memcpy(later + offsetof(struct quoit_session_legs, operation) + 3 * QUOIT_LABEL_BYTES,
-	       file.operation, sizeof file - offsetof(struct quoit_session_legs, operation));
-	cr_assert_eq(legs_parse(later, sizeof later, &l), 0);
-	cr_expect_eq(legs_jobs(&l, QUOIT_LEG_RUN), 50);
+	memcpy(later + offsetof(struct quoit_session_latency, operation) + 3 * QUOIT_LABEL_BYTES,
+	       file.operation, sizeof file - offsetof(struct quoit_session_latency, operation));
+	cr_assert_eq(latency_parse(later, sizeof later, &l), 0);
+	cr_expect_eq(latency_jobs(&l, QUOIT_PHASE_RUN), 50);
 	cr_expect(l.bytes_known);
 	cr_expect_eq(l.operation[QUOIT_OP_ADD].bytes, 8);
 }
@@ -283,11 +285,11 @@ static void wait_at(unsigned ring, unsigned index, const char *name, uint64_t ti
 	site->longest = ticks;
 }
 
-Test(legs, a_place_is_one_on_whichever_ring_it_waited)
+Test(latency, a_place_is_one_on_whichever_ring_it_waited)
 {
 	const char *longest = "forty bytes of a name that has no end...";
-	static struct legs before;
-	struct legs *l;
+	static struct latency before;
+	struct latency *l;
 
 	make_file();
 	wait_at(0, 1, "a.c:1", 100);
@@ -302,51 +304,51 @@ Test(legs, a_place_is_one_on_whichever_ring_it_waited)
 	cr_expect_str_eq(before.site[1].name, longest);
 	wait_at(3, 5, "a.c:1", 30);
 	l = parse();
-	legs_since(&before, l);
+	latency_since(&before, l);
 	cr_expect_eq(l->site[0].waits, 1);
 	cr_expect_eq(l->site[0].ticks, 30);
 	cr_expect_eq(l->site[1].waits, 0);
 }
 
-Test(legs, places_are_also_told_ring_by_ring)
+Test(latency, places_are_also_told_ring_by_ring)
 {
 	static struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 
 	make_file();
 	wait_at(0, 1, "a.c:1", 100);
 	wait_at(3, 5, "a.c:1", 50);
-	cr_assert_eq(legs_parse_sites(&file, sizeof file, site), 0);
+	cr_assert_eq(latency_parse_sites(&file, sizeof file, site), 0);
 	cr_expect_str_eq(site[0][1].name, "a.c:1");
 	cr_expect_eq(site[3][5].ticks, 50);
 	cr_expect_str_eq(site[3][1].name, "");
 	file.site_rings = QUOIT_SITE_RINGS + 1;
-	cr_expect_eq(legs_parse_sites(&file, sizeof file, site), -EBADMSG);
+	cr_expect_eq(latency_parse_sites(&file, sizeof file, site), -EBADMSG);
 }
 
-Test(legs, legs_go_by_their_labels)
+Test(latency, phases_go_by_their_labels)
 {
-	struct legs *l;
+	struct latency *l;
 
 	make_file();
-	strcpy(file.label[QUOIT_LEG_RUN], "of_another_version");
-	count(QUOIT_LEG_RUN, 1000, 50);
+	strcpy(file.label[QUOIT_PHASE_RUN], "of_another_version");
+	count(QUOIT_PHASE_RUN, 1000, 50);
 	l = parse();
-	cr_expect_not(l->known[QUOIT_LEG_RUN]);
-	cr_expect_lt(legs_percentile(l, QUOIT_LEG_RUN, 50), 0);
-	cr_expect(l->known[QUOIT_LEG_DATA]);
+	cr_expect_not(l->known[QUOIT_PHASE_RUN]);
+	cr_expect_lt(latency_percentile(l, QUOIT_PHASE_RUN, 50), 0);
+	cr_expect(l->known[QUOIT_PHASE_DATA]);
 }
 
 /* Damage a file like this, and expect this refusal. */
 #define EXPECT_REFUSED(damage, err)                                                                \
 	do {                                                                                       \
-		static struct legs l;                                                              \
+		static struct latency l;                                                           \
                                                                                                    \
 		make_file();                                                                       \
 		damage;                                                                            \
-		cr_expect_eq(legs_parse(&file, sizeof file, &l), (err), "%s", #damage);            \
+		cr_expect_eq(latency_parse(&file, sizeof file, &l), (err), "%s", #damage);         \
 	} while (0)
 
-Test(legs, files_that_contradict_themselves_are_refused)
+Test(latency, files_that_contradict_themselves_are_refused)
 {
 	EXPECT_REFUSED(file.header.magic++, -EBADMSG);
 	EXPECT_REFUSED(file.header.version++, -EPROTONOSUPPORT);
@@ -363,11 +365,11 @@ Test(legs, files_that_contradict_themselves_are_refused)
 	EXPECT_REFUSED(file.sites_at = sizeof file - 1, -EBADMSG);
 }
 
-Test(legs, files_cut_short_are_refused)
+Test(latency, files_cut_short_are_refused)
 {
-	static struct legs l;
+	static struct latency l;
 
 	make_file();
 	for (size_t size = 0; size < sizeof file; size += size < 4096 ? 1 : 4096)
-		cr_assert_lt(legs_parse(&file, size, &l), 0, "%zu", size);
+		cr_assert_lt(latency_parse(&file, size, &l), 0, "%zu", size);
 }
