@@ -33,11 +33,6 @@
 
 /* ---- connections ---- */
 
-static bool is_gone(const struct connection *conn)
-{
-	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
-}
-
 /* Free connections that are gone: no session, answer or blocking call is on its way back. */
 static void sweep(struct control *c)
 {
@@ -45,7 +40,7 @@ static void sweep(struct control *c)
 		struct connection *conn = *link;
 
 		connection_look_at_blocking(conn);
-		if (!is_gone(conn) || !blocking_idle(&conn->blocking)) {
+		if (!connection_is_gone(conn) || !blocking_idle(&conn->blocking)) {
 			link = &conn->next;
 			continue;
 		}
@@ -280,45 +275,6 @@ static void pass(struct control *c)
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
-/* Some connection is not gone yet. */
-static bool is_ending(const struct control *c)
-{
-	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (!is_gone(conn))
-			return true;
-	return false;
-}
-
-/* Its session waits for transfers that only the kernel can end, perhaps after a client. */
-static bool has_transfers(const struct connection *conn)
-{
-	return conn->session && __atomic_load_n(&conn->session->transfers, __ATOMIC_RELAXED);
-}
-
-/* Sessions that are not back, if all of them wait for files; else 0. */
-static unsigned count_hanging(const struct control *c)
-{
-	unsigned count = 0;
-
-	for (const struct connection *conn = c->connections; conn; conn = conn->next) {
-		if (!is_gone(conn) && !has_transfers(conn))
-			return 0;
-		count += !is_gone(conn);
-	}
-	return count;
-}
-
-static void say_hanging(const struct control *c)
-{
-	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (!is_gone(conn))
-			log_session(
-				conn->session,
-				"session %llu of uid %u has file transfers that do not end: they "
-				"are left to the kernel",
-				(unsigned long long)conn->session->id, conn->uid);
-}
-
 /*
  * Run until all sessions are back, except those with hanging transfers: these would keep quoitd for
  * as long as their client likes.  Then give blocking calls a little more time.
@@ -327,12 +283,12 @@ static void end_sessions(struct control *c)
 {
 	uint64_t until = totals_now_ns() + HANG_MS * UINT64_C(1000000);
 
-	while (is_ending(c) && !(totals_now_ns() >= until && count_hanging(c))) {
+	while (!drain_is_over(c) && !(totals_now_ns() >= until && drain_count_hanging(c))) {
 		pass(c);
 		drain_end_closed(c);
 	}
-	if (count_hanging(c)) {
-		say_hanging(c);
+	if (drain_count_hanging(c)) {
+		drain_say_hanging(c);
 		return;
 	}
 	until = totals_now_ns() + HANG_MS * UINT64_C(1000000);
