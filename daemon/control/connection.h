@@ -115,8 +115,4 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 /* Has it ended, with nothing of its session on its way back? */
 bool connection_is_gone(const struct connection *c);
 
-/* The connection of the session with this number, or of this session; NULL: there is none. */
-struct connection *control_find_session(struct control *c, uint64_t id);
-struct connection *control_find_owner(struct control *c, const struct session *s);
-
 #endif
