@@ -53,7 +53,7 @@ struct top {
 	struct view v;
 	unsigned long left; /* readings; 0: without end */
 	bool batch, colour, mouse;
-	struct keys keys;
+	struct question question;
 };
 
 /* ---- words ---- */
@@ -79,10 +79,10 @@ static bool take_option(int opt, struct top *t)
 		t->batch = true;
 		return true;
 	case DELAY:
-		if (keys_read_interval(optarg, &t->o.interval))
+		if (question_read_interval(optarg, &t->o.interval))
 			return true;
 		fprintf(stderr, "quoit top: invalid delay in seconds '%s' (%g to %g)\n", optarg,
-			KEYS_INTERVAL_LEAST, KEYS_INTERVAL_MOST);
+			QUESTION_INTERVAL_LEAST, QUESTION_INTERVAL_MOST);
 		return false;
 	case ITERATIONS:
 		t->left = strtoul(optarg, &end, 10);
@@ -95,7 +95,7 @@ static bool take_option(int opt, struct top *t)
 	case SORT:
 		return parse_sort(optarg, &t->o);
 	case USER:
-		if (keys_read_user(optarg, &t->o))
+		if (question_read_user(optarg, &t->o))
 			return true;
 		fprintf(stderr,
 			"quoit top: '%s' is neither a user name of this machine nor a number\n",
@@ -141,7 +141,7 @@ static void draw(struct top *t)
 {
 	unsigned width, height;
 
-	keys_show_question(&t->keys, &t->o);
+	question_show(&t->question, &t->o);
 	screen_size(&width, &height);
 	view_fill(&t->v, &t->o, &t->f, &t->m, width, height);
 	screen_draw(&t->v);
@@ -203,7 +203,7 @@ static void show(struct top *t)
 			draw(t);
 			key = screen_key(until(next_reading(t, first, since)));
 			if (key == SCREEN_GONE ||
-			    (key >= 0 && !keys_press(&t->keys, key, &t->o, &t->f, &t->v)))
+			    (key >= 0 && !keys_press(&t->question, key, &t->o, &t->f, &t->v)))
 				return;
 		} while (key != ' ' && runtime_now_ns() < next_reading(t, first, since));
 		if (t->left && !first && !--t->left)
@@ -258,7 +258,7 @@ static int run(struct top *t, const char *socket)
 		err = read_all(t);
 	if (err)
 		return daemon_state_refuse("top", socket, err);
-	t->keys.socket = socket;
+	t->question.socket = socket;
 	daemon_state_compare_versions("top", follow_now(&t->f));
 	machine_open(&t->m);
 	machine_read(&t->m);

@@ -186,3 +186,8 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	if (c->session && !c->is_back)
 		connection_send_mail(c, MAIL_DEAD, 0, 0);
 }
+
+bool connection_is_gone(const struct connection *c)
+{
+	return c->state == CONNECTION_GONE && !c->session && !c->rings_expected;
+}

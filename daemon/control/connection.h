@@ -112,8 +112,7 @@ void connection_end(struct connection *c, uint32_t counter, const char *text);
 /* As connection_end, with this result in the last message to the client. */
 void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text);
 
-/* The connection of the session with this number, or of this session; NULL: there is none. */
-struct connection *control_find_session(struct control *c, uint64_t id);
-struct connection *control_find_owner(struct control *c, const struct session *s);
+/* Has it ended, with nothing of its session on its way back? */
+bool connection_is_gone(const struct connection *c);
 
 #endif

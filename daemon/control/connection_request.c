@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "connections.h"
 #include "counters.h"
 #include "hello.h"
 #include "ops/optable.h"
@@ -93,7 +94,7 @@ static void on_device(struct connection *c, const struct quoit_ctl *m)
 
 static void on_kill(struct connection *c, const struct quoit_ctl *m)
 {
-	struct connection *victim = control_find_session(c->control, m->end.session);
+	struct connection *victim = connections_find_session(c->control, m->end.session);
 	unsigned long long id = m->end.session;
 
 	if (!victim || (c->uid != 0 && c->uid != victim->uid)) {

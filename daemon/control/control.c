@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -14,7 +13,7 @@
 #include "base/ctl_io.h"
 #include "base/dear.h"
 #include "base/log.h"
-#include "connection.h"
+#include "connections.h"
 #include "drain.h"
 #include "listener.h"
 #include "peer.h"
@@ -32,39 +31,6 @@
 #define HANG_MS 1000
 
 /* ---- connections ---- */
-
-static bool is_gone(const struct connection *conn)
-{
-	return conn->state == CONNECTION_GONE && !conn->session && !conn->rings_expected;
-}
-
-/* Free connections that are gone: no session, answer or blocking call is on its way back. */
-static void sweep(struct control *c)
-{
-	for (struct connection **link = &c->connections; *link;) {
-		struct connection *conn = *link;
-
-		connection_look_at_blocking(conn);
-		if (!is_gone(conn) || !blocking_idle(&conn->blocking)) {
-			link = &conn->next;
-			continue;
-		}
-		*link = conn->next;
-		if (conn->counted)
-			budget_disconnect(c->budget, conn->uid);
-		free(conn);
-	}
-}
-
-static void drop_silent(struct control *c)
-{
-	uint64_t now = totals_now_ns();
-
-	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->state == CONNECTION_NEW && now > conn->hello_by_ns)
-			connection_end(conn, QUOIT_DAEMON_KILL_HANDSHAKE,
-				       "the client did not send HELLO in time (option hello-ms)");
-}
 
 static void serve(struct connection *conn)
 {
@@ -103,22 +69,6 @@ static void serve(struct connection *conn)
 	}
 }
 
-struct connection *control_find_session(struct control *c, uint64_t id)
-{
-	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->session && conn->session->id == id && conn->state != CONNECTION_GONE)
-			return conn;
-	return NULL;
-}
-
-struct connection *control_find_owner(struct control *c, const struct session *s)
-{
-	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->session == s)
-			return conn;
-	return NULL;
-}
-
 /* ---- reactors ---- */
 
 static const char *kill_text(uint32_t counter)
@@ -154,7 +104,7 @@ static void read_mail(struct control *c)
 				recorder_answer(c, m.a);
 				continue;
 			}
-			conn = control_find_owner(c, m.session);
+			conn = connections_find_owner(c, m.session);
 			if (!conn)
 				continue;
 			if (m.type == MAIL_KILL)
@@ -247,7 +197,7 @@ static void admit(struct control *c, const struct arrivals *arrivals)
 	for (int i = 0; i < n; i++)
 		if (events[i].data.ptr != &c->listener)
 			handle(c, &events[i]);
-	sweep(c);
+	connections_sweep(c);
 	for (unsigned i = 0; i < arrivals->count; i++)
 		listener_admit(c, arrivals->fd[i]);
 }
@@ -274,49 +224,10 @@ static void pass(struct control *c)
 	recorder_advance(c);
 	reload_advance(c);
 	names_advance(c);
-	drop_silent(c);
-	sweep(c);
+	connections_end_silent(c);
+	connections_sweep(c);
 	service_say_status(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
-}
-
-/* Some connection is not gone yet. */
-static bool is_ending(const struct control *c)
-{
-	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (!is_gone(conn))
-			return true;
-	return false;
-}
-
-/* Its session waits for transfers that only the kernel can end, perhaps after a client. */
-static bool has_transfers(const struct connection *conn)
-{
-	return conn->session && __atomic_load_n(&conn->session->transfers, __ATOMIC_RELAXED);
-}
-
-/* Sessions that are not back, if all of them wait for files; else 0. */
-static unsigned count_hanging(const struct control *c)
-{
-	unsigned count = 0;
-
-	for (const struct connection *conn = c->connections; conn; conn = conn->next) {
-		if (!is_gone(conn) && !has_transfers(conn))
-			return 0;
-		count += !is_gone(conn);
-	}
-	return count;
-}
-
-static void say_hanging(const struct control *c)
-{
-	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (!is_gone(conn))
-			log_session(
-				conn->session,
-				"session %llu of uid %u has file transfers that do not end: they "
-				"are left to the kernel",
-				(unsigned long long)conn->session->id, conn->uid);
 }
 
 /*
@@ -327,12 +238,12 @@ static void end_sessions(struct control *c)
 {
 	uint64_t until = totals_now_ns() + HANG_MS * UINT64_C(1000000);
 
-	while (is_ending(c) && !(totals_now_ns() >= until && count_hanging(c))) {
+	while (!drain_is_over(c) && !(totals_now_ns() >= until && drain_count_hanging(c))) {
 		pass(c);
 		drain_end_closed(c);
 	}
-	if (count_hanging(c)) {
-		say_hanging(c);
+	if (drain_count_hanging(c)) {
+		drain_say_hanging(c);
 		return;
 	}
 	until = totals_now_ns() + HANG_MS * UINT64_C(1000000);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "connection_private.h"
+#include "connections.h"
 #include "recorder.h"
 
 /* ---- one file ---- */
@@ -16,7 +17,7 @@ static int file_of(struct connection *c, const struct quoit_ctl *m)
 
 	if (m->counters.kind == QUOIT_COUNTERS_TRACE)
 		return recorder_trace_fd(c->control, c->uid, m->counters.session);
-	owner = control_find_session(c->control, m->counters.session);
+	owner = connections_find_session(c->control, m->counters.session);
 	if (!owner || owner->uid != c->uid)
 		return -1;
 	return m->counters.kind == QUOIT_COUNTERS_LATENCY ? owner->session->latency_fd

@@ -70,6 +70,43 @@ void drain_end_closed(struct control *c)
 			connection_end(conn, QUOIT_DAEMON_SESSIONS_STOPPED, ending);
 }
 
+bool drain_is_over(const struct control *c)
+{
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
+		if (!connection_is_gone(conn))
+			return false;
+	return true;
+}
+
+/* Its session waits for transfers that only the kernel can end, perhaps after a client. */
+static bool has_transfers(const struct connection *conn)
+{
+	return conn->session && __atomic_load_n(&conn->session->transfers, __ATOMIC_RELAXED);
+}
+
+unsigned drain_count_hanging(const struct control *c)
+{
+	unsigned count = 0;
+
+	for (const struct connection *conn = c->connections; conn; conn = conn->next) {
+		if (!connection_is_gone(conn) && !has_transfers(conn))
+			return 0;
+		count += !connection_is_gone(conn);
+	}
+	return count;
+}
+
+void drain_say_hanging(const struct control *c)
+{
+	for (const struct connection *conn = c->connections; conn; conn = conn->next)
+		if (!connection_is_gone(conn))
+			log_session(
+				conn->session,
+				"session %llu of uid %u has file transfers that do not end: they "
+				"are left to the kernel",
+				(unsigned long long)conn->session->id, conn->uid);
+}
+
 void drain_answer(struct connection *c, const struct mail *m)
 {
 	struct control *control = c->control;

@@ -24,6 +24,15 @@ void drain_cut(struct control *c);
 /* End clients that have not hung up after their session ended.  Call it until all are gone. */
 void drain_end_closed(struct control *c);
 
+/* Are all connections gone? */
+bool drain_is_over(const struct control *c);
+
+/* How many sessions are not back, if all of these have transfers of files under way; else 0. */
+unsigned drain_count_hanging(const struct control *c);
+
+/* Log a line about each of them: its transfers are left to the kernel. */
+void drain_say_hanging(const struct control *c);
+
 /*
  * Handle a reactor's answer about a session: it is back (MAIL_DRAIN; the session is given back
  * afterwards), or its jobs are cancelled (MAIL_CUT).

@@ -8,6 +8,7 @@
 #include "base/dear.h"
 #include "base/log.h"
 #include "connection_private.h"
+#include "connections.h"
 #include "rests.h"
 
 /* ---- permissions ---- */
@@ -85,7 +86,7 @@ static void refuse(struct connection *c, int err, const char *why)
 
 static int record_one(struct connection *c)
 {
-	struct connection *owner = control_find_session(c->control, c->records.session);
+	struct connection *owner = connections_find_session(c->control, c->records.session);
 
 	/* One answer for both: a user may not learn that another user's session exists. */
 	if (!owner || !is_open(owner) || !may_record(c, owner->uid))

@@ -7,6 +7,7 @@
 
 #include "base/dear.h"
 #include "charge.h"
+#include "connections.h"
 #include "rests.h"
 
 /* ---- making and removing ---- */
@@ -14,7 +15,7 @@
 void recorder_remove_trace(struct control *c, struct lent **link)
 {
 	struct lent *l = *link;
-	struct connection *owner = control_find_session(c, l->trace->session);
+	struct connection *owner = connections_find_session(c, l->trace->session);
 	uint64_t begun = dear_cpu_now();
 	uid_t uid = l->trace->uid;
 

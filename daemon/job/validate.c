@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* validate.c - checks the words of an SQE that every job has, and overlaps of tensors */
+/* validate.c - checks the words of a job's SQE that every job has, and overlaps of tensors */
 #include "validate.h"
 
 #include <errno.h>
@@ -10,36 +10,14 @@
 #include "session/extent.h"
 #include "session/kernels.h"
 #include "session/tensor_bits.h"
-#include "shape.h"
+#include "sqe_header.h"
 
-/* First word of nearly every SQE: opcode, QUIET and arg; for a job also the kind of its scalars. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "where its fields are in it");
-#define PLAIN_HEADER (UINT64_C(0xff) | (uint64_t)QUOIT_SQE_QUIET << 8 | UINT64_C(0xff) << 24)
-#define PLAIN_JOB    (PLAIN_HEADER | (uint64_t)QUOIT_SQE_INT << 8)
-
-/* Has it no flag but QUIET, no device, and nothing in reserved bytes? */
-static bool has_plain_header(const struct quoit_sqe *sqe)
-{
-	return !(*(const uint64_t *)sqe & ~PLAIN_HEADER);
-}
+/* The first word of nearly every job: plain, or with INT, which says the kind of its scalars. */
+#define PLAIN_JOB (SQE_HEADER_PLAIN | (uint64_t)QUOIT_SQE_INT << 8)
 
 bool validate_is_plain(const struct quoit_sqe *sqe)
 {
 	return !(*(const uint64_t *)sqe & ~PLAIN_JOB) && !(sqe->link | sqe->word[5]);
-}
-
-static int check_header(const struct quoit_sqe *sqe, struct fault *f)
-{
-	uint8_t flags = sqe->flags;
-
-	if (flags & ~QUOIT_SQE_FLAGS)
-		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, flags, QUOIT_SQE_FLAGS);
-	if (flags & QUOIT_SQE_AFTER_ALL && sqe->opcode != QUOIT_OP_NOP)
-		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, flags,
-			      QUOIT_SQE_FLAGS & ~QUOIT_SQE_AFTER_ALL);
-	if (sqe->reserved0)
-		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->reserved0, 0);
-	return 0;
 }
 
 /* A job's predicted cost is for one core; a device is about so much faster. */
@@ -242,7 +220,7 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	if (err)
 		return err;
 	if (!validate_is_plain(sqe)) { /* else three tests have done for all of these */
-		err = check_header(sqe, f);
+		err = sqe_header_check(sqe, f);
 		if (!err)
 			err = check_words(sqe, f);
 	}
@@ -283,147 +261,4 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 		ret->tensors |= (uint8_t)(1u << i);
 	}
 	ret->writes = ret->tensors;
-}
-
-/* A control operation may carry QUIET and no other flag. */
-static int check_control(const struct quoit_sqe *sqe, struct fault *f)
-{
-	int err = has_plain_header(sqe) ? 0 : check_header(sqe, f);
-
-	if (!err && sqe->flags & ~QUOIT_SQE_QUIET)
-		err = refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, sqe->flags, QUOIT_SQE_QUIET);
-	return err;
-}
-
-/* Check the handle for a new tensor: its index is in range and free. */
-static int check_new_handle(const struct session *s, uint32_t handle, struct fault *f)
-{
-	uint32_t index = handle & QUOIT_HANDLE_INDEX_MASK;
-
-	if (index == 0 || index >= s->max_tensors)
-		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, handle, s->max_tensors);
-	if (s->tensors[index].handle)
-		return refuse(f, -EEXIST, QUOIT_FIELD_TENSOR0, handle, s->tensors[index].handle);
-	return 0;
-}
-
-/* Check all of a CREATE but its handle and shape; most are plain and pass at the first test. */
-static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
-{
-	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
-	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
-	int err;
-
-	if (has_plain_header(sqe) && sqe->arg <= QUOIT_CREATE_DTYPE_MASK && !sqe->base[1] &&
-	    !sqe->offset)
-		return 0;
-	err = check_control(sqe, f);
-	if (!err && sqe->device > s->devices)
-		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, s->devices);
-	if (!err && sqe->device)
-		known = QUOIT_CREATE_DTYPE_MASK;
-	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
-		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
-	if (!err && sqe->base[1])
-		err = refuse_tensor(f, -EINVAL, 1, QUOIT_MISFIT_UNUSED, 0);
-	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
-		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
-	return err;
-}
-
-/* The client's own bytes must be within its arena, and aligned there. */
-static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
-		       struct fault *f)
-{
-	uint32_t element = op_dtype_size(v->dtype);
-
-	if (sqe->offset > s->arena_bytes || v->hi > s->arena_bytes - sqe->offset)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);
-	if (sqe->offset % element)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, element);
-	return 0;
-}
-
-static bool has_strides(const struct quoit_sqe *sqe)
-{
-	return sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3];
-}
-
-int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
-		    struct fault *f)
-{
-	uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
-	int err = check_create(s, sqe, f);
-
-	if (!err)
-		err = check_new_handle(s, sqe->base[0], f);
-	if (err)
-		return err;
-	if (has_strides(sqe))
-		err = shape_make(ret, dtype, sqe, 0, UINT64_MAX, f);
-	else
-		err = shape_make_packed(ret, dtype, sqe->dim, f);
-	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
-		err = check_arena(s, sqe, ret, f);
-	ret->device = sqe->device;
-	ret->plain = ret->dense && !ret->device;
-	return err;
-}
-
-int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct view *ret,
-		  struct fault *f)
-{
-	const struct view *base;
-	uint64_t size, first;
-	uint32_t view;
-	int err = check_control(sqe, f);
-
-	if (!err && sqe->device)
-		err = refuse(f, -EINVAL, QUOIT_FIELD_DEVICE, sqe->device, 0);
-	if (!err && sqe->arg)
-		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, 0);
-	if (!err)
-		err = check_new_handle(s, sqe->base[0], f);
-	if (err)
-		return err;
-	view = session_view(s, sqe->base[1]);
-	if (view == NIL)
-		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR1, sqe->base[1], s->max_tensors);
-	base = &s->views[view];
-	size = s->buffers[base->buffer].size;
-	/* Modulo 2^64: a tensor that steps backwards has elements before its first. */
-	first = base->offset + sqe->offset;
-	if (first > size)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, size - base->offset);
-	if (has_strides(sqe))
-		err = shape_make(ret, base->dtype, sqe, first, size, f);
-	else
-		err = shape_make_packed_at(ret, base->dtype, sqe->dim, first, size, f);
-	ret->device = base->device;
-	ret->plain = ret->dense && !ret->device;
-	ret->buffer = base->buffer;
-	return err;
-}
-
-static bool says_more_than_handle(const struct quoit_sqe *sqe)
-{
-	const uint64_t *word = sqe->word;
-
-	return sqe->arg | sqe->device | sqe->base[1] | word[1] | word[2] | word[3] | word[4] |
-	       word[5];
-}
-
-int validate_free(const struct session *s, const struct quoit_sqe *sqe, uint32_t *ret_view,
-		  struct fault *f)
-{
-	int err = has_plain_header(sqe) ? 0 : check_control(sqe, f);
-
-	if (err)
-		return err;
-	if (says_more_than_handle(sqe))
-		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, 1, 0);
-	*ret_view = session_view(s, sqe->base[0]);
-	if (*ret_view == NIL)
-		return refuse(f, -EBADF, QUOIT_FIELD_TENSOR0, sqe->base[0], s->max_tensors);
-	return 0;
 }

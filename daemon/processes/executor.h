@@ -15,8 +15,8 @@
  * A user's own executor is started when that user wants it, and killed when the user no longer
  * does; the next user may get it then.
  *
- * One thread, that of executors.c, calls all functions except executor_reason; the processes die
- * with that thread.
+ * One thread, that of executors_loop.c, calls all functions except executor_reason; the processes
+ * die with that thread.
  */
 #ifndef QUOITD_EXECUTOR_H
 #define QUOITD_EXECUTOR_H

@@ -1,153 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* executors.c - the thread that starts and watches all executors */
-#include "executors.h"
-
+/* executors.c - makes and ends all executors, and answers what others ask about them */
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/hang_injection.h"
-#include "executor.h"
-#include "own_processes.h"
-
-struct executors {
-	struct executors_config config;
-	struct executor_house house;
-	struct gpu_choice gpu;
-	uint32_t devices; /* that can be used */
-	uint32_t count;
-	uint32_t first_own; /* from here on: `devices` executors for each place of `own` */
-	struct own_processes own;
-	uint64_t own_due; /* CLOCK_BOOTTIME: when `own` may change without news */
-	struct executor executor[CONFIG_EXECUTORS];
-	_Atomic bool stop;
-	_Atomic bool tell;      /* changed() is wanted */
-	_Atomic uint64_t looks; /* for the watchdog */
-	bool running;           /* the thread */
-	pthread_t thread;
-};
-
-/* ---- the loop ---- */
-
-static int timeout_ms(const struct executors *e)
-{
-	uint64_t now = totals_now_ns(), next = e->own_due;
-
-	for (uint32_t i = 0; i < e->count; i++) {
-		uint64_t due = executor_due(&e->executor[i]);
-
-		if (due < next)
-			next = due;
-	}
-	if (next == UINT64_MAX)
-		return -1;
-	return next > now ? (int)((next - now) / 1000000 + 1) : 0;
-}
-
-#define POLL_REFUSED_US 100000
-
-static void wait_for_news(struct executors *e)
-{
-	struct pollfd fds[1 + 2 * CONFIG_EXECUTORS];
-	uint64_t count;
-	unsigned n = 0;
-	ssize_t got;
-
-	fds[n++] = (struct pollfd){.fd = e->house.eventfd, .events = POLLIN};
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct executor *x = &e->executor[i];
-
-		if (x->state == EXECUTOR_STARTING && !x->ending)
-			fds[n++] = (struct pollfd){.fd = x->process.socket, .events = POLLIN};
-		if (x->state == EXECUTOR_STARTING || x->state == EXECUTOR_UP ||
-		    x->state == EXECUTOR_STUCK)
-			fds[n++] = (struct pollfd){.fd = x->process.pidfd, .events = POLLIN};
-	}
-	/* Refused if RLIMIT_NOFILE was lowered below n: then look now and then. */
-	if (poll(fds, n, timeout_ms(e)) < 0 && errno != EINTR)
-		usleep(POLL_REFUSED_US);
-	got = read(e->house.eventfd, &count, sizeof count);
-	(void)got;
-}
-
-/* Tell each users' own executor which user it is for. */
-static void assign_own(struct executors *e)
-{
-	uint64_t now = totals_now_ns(), due;
-
-	e->own_due = UINT64_MAX;
-	for (uint32_t i = e->first_own; e->devices && i < e->count; i++) {
-		uint32_t place = (i - e->first_own) / e->devices;
-
-		e->executor[i].wanted = own_wanted(&e->own, place, now, &due);
-		if (due < e->own_due)
-			e->own_due = due;
-	}
-}
-
-static bool step_all(struct executors *e)
-{
-	bool changed = false;
-
-	assign_own(e);
-	for (uint32_t i = 0; i < e->count; i++)
-		changed |= executor_step(&e->executor[i]);
-	return changed;
-}
-
-/* Let the devices' shared processes, which run no client's kernels, read each other's memory. */
-static void introduce_all(struct executors *e)
-{
-	struct executor *device = &e->executor[e->config.config->modules];
-
-	if (!e->house.peers)
-		return;
-	for (uint32_t i = 0; i < e->devices; i++)
-		for (uint32_t j = 0; j < e->devices; j++)
-			if (i != j)
-				executor_introduce(&device[i], &device[j]);
-}
-
-/* Publish the counts of shared devices and modules, for monitoring. */
-static void count_all(const struct executors *e)
-{
-	uint32_t modules = e->config.config->modules, lost = 0, lost_devices = 0;
-
-	for (uint32_t i = 0; i < modules; i++)
-		lost += e->executor[i].lost || e->executor[i].state == EXECUTOR_OMITTED;
-	for (uint32_t i = 0; i < e->devices; i++)
-		lost_devices += e->executor[modules + i].lost;
-	totals_set(e->house.totals, QUOIT_DAEMON_MODULES, modules);
-	totals_set(e->house.totals, QUOIT_DAEMON_MODULES_LOST, lost);
-	totals_set(e->house.totals, QUOIT_DAEMON_DEVICES, e->devices);
-	totals_set(e->house.totals, QUOIT_DAEMON_DEVICES_LOST, lost_devices);
-}
-
-static void *executors_run(void *arg)
-{
-	struct executors *e = arg;
-
-	(void)pthread_setname_np(pthread_self(), "quoit-executors");
-	hang_at(HANG_EXECUTORS);
-	while (!atomic_load(&e->stop)) {
-		atomic_fetch_add_explicit(&e->looks, 1, memory_order_relaxed);
-		wait_for_news(e);
-		bool stepped = step_all(e);
-		bool asked = atomic_exchange(&e->tell, false);
-
-		if (stepped || asked) {
-			introduce_all(e);
-			count_all(e);
-			e->config.changed(e->config.arg, e);
-		}
-	}
-	return NULL;
-}
+#include "executors_private.h"
 
 /* Have the thread look at everything. */
 static void ring(const struct executors *e)
@@ -159,14 +18,6 @@ static void ring(const struct executors *e)
 }
 
 /* ---- start and stop ---- */
-
-static bool all_settled(const struct executors *e)
-{
-	for (uint32_t i = 0; i < e->count; i++)
-		if (e->executor[i].state == EXECUTOR_STARTING)
-			return false;
-	return true;
-}
 
 static int add(struct executors *e, uint8_t device, const char *path)
 {
@@ -217,13 +68,6 @@ static int make(const struct executors_config *config, struct executors *e)
 	return err;
 }
 
-/* Start all executors, and wait until each can serve or is left out. */
-static void start_all(struct executors *e)
-{
-	for (step_all(e); !all_settled(e); step_all(e))
-		wait_for_news(e);
-}
-
 /* The first device's process says how many devices of its kind there are. */
 static int start_other_devices(struct executors *e)
 {
@@ -234,7 +78,7 @@ static int start_other_devices(struct executors *e)
 		return 0;
 	err = add_devices(e, first->hello.devices);
 	if (!err)
-		start_all(e);
+		executors_settle(e);
 	return err;
 }
 
@@ -280,7 +124,7 @@ int executors_start(const struct executors_config *config, struct executors **re
 	e->gpu = *config->gpu;
 	err = make(config, e);
 	if (!err) {
-		start_all(e);
+		executors_settle(e);
 		err = start_other_devices(e);
 	}
 	if (!err) {
@@ -288,9 +132,7 @@ int executors_start(const struct executors_config *config, struct executors **re
 		err = add_own(e);
 	}
 	if (!err) {
-		introduce_all(e);
-		count_all(e);
-		config->changed(config->arg, e);
+		executors_publish(e);
 		err = -pthread_create(&e->thread, NULL, executors_run, e);
 		e->running = !err;
 	}
@@ -319,6 +161,8 @@ void executors_stop(struct executors *e)
 	own_done(&e->own);
 	free(e);
 }
+
+/* ---- what others ask ---- */
 
 uint64_t executors_progress(const struct executors *e)
 {

@@ -20,7 +20,7 @@
 
 #include "base/log.h"
 #include "base/tsc.h"
-#include "control/connection.h"
+#include "control/connections.h"
 #include "control/recorder.h"
 #include "ops/optable.h"
 #include "session/kernels.h"
@@ -209,7 +209,7 @@ static bool answer(bool fail)
 
 	if (!mailbox_receive(&reactor.inbox, &m))
 		return false;
-	owner = control_find_owner(&control, m.session);
+	owner = connections_find_owner(&control, m.session);
 	if (m.type == MAIL_SESSION_ADD || m.type == MAIL_TRACE_BEGIN)
 		return true;
 	if (m.type == MAIL_TRACE_END) {

@@ -14,7 +14,7 @@
 
 /* Sessions 1 to 50 of two users, the largest first; and a screen of 20 lines. */
 static struct scene {
-	struct keys k;
+	struct question q;
 	struct follow f;
 	struct machine m;
 	struct view_options o;
@@ -30,7 +30,7 @@ static void open_scene(void)
 	stdout = fopen("/dev/null", "w");
 	cr_assert(screen_open(false, false));
 	memset(&s, 0, sizeof s);
-	s.k.socket = "/nonexistent";
+	s.q.socket = "/nonexistent";
 	s.f.rows = s.rows;
 	s.f.row_count = SESSIONS;
 	s.f.readings = 1;
@@ -57,7 +57,7 @@ TestSuite(keys, .init = open_scene, .fini = close_scene);
 /* True: top goes on. */
 static bool press(int key)
 {
-	bool on = keys_press(&s.k, key, &s.o, &s.f, &s.v);
+	bool on = keys_press(&s.q, key, &s.o, &s.f, &s.v);
 
 	view_fill(&s.v, &s.o, &s.f, &s.m, 80, HEIGHT);
 	return on;
@@ -73,7 +73,7 @@ static void type(const char *text)
 /* The words in place of the table's title; "": none. */
 static const char *prompt(void)
 {
-	keys_show_question(&s.k, &s.o);
+	question_show(&s.q, &s.o);
 	return s.o.prompt ? s.o.prompt : "";
 }
 
@@ -87,10 +87,10 @@ Test(keys, an_interval_is_a_tenth_of_a_second_to_an_hour)
 	double got = 7;
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		cr_expect_not(keys_read_interval(bad[i], &got), "%s", bad[i]);
+		cr_expect_not(question_read_interval(bad[i], &got), "%s", bad[i]);
 	cr_expect_eq(got, 7, "it stays as it was");
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-		cr_expect(keys_read_interval(good[i], &got), "%s", good[i]);
+		cr_expect(question_read_interval(good[i], &got), "%s", good[i]);
 		cr_expect_float_eq(got, atof(good[i]), 1e-9);
 	}
 }
@@ -299,7 +299,7 @@ Test(keys, an_answer_can_be_corrected_or_given_up)
 	cr_expect_str_eq(prompt(), "Seconds between readings (0.1 to 3600): ");
 	for (unsigned i = 0; i < 200; i++)
 		press('1');
-	cr_expect_eq(strlen(s.k.answer), sizeof s.k.answer - 1);
+	cr_expect_eq(strlen(s.q.answer), sizeof s.q.answer - 1);
 }
 
 Test(keys, one_users_sessions_are_shown_by_name_or_number)
@@ -307,7 +307,7 @@ Test(keys, one_users_sessions_are_shown_by_name_or_number)
 	press('U');
 	cr_expect_str_eq(prompt(), "Show sessions of this user (nothing: of all): ");
 	type("no-such-user");
-	cr_expect_eq(s.k.question, 'U');
+	cr_expect_eq(s.q.asked_by, 'U');
 	cr_expect_not(s.o.only_uid);
 	type("4000077");
 	cr_expect(s.o.only_uid && s.o.uid == 4000077);

@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c - act on the keys of `quoit top`, and on answers to its questions */
+/* keys.c - act on the keys of `quoit top` */
 #include "keys.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "read/control.h"
-#include "read/users.h"
 #include "screen.h"
 
-/* ---- words ---- */
-
-bool keys_read_interval(const char *word, double *ret)
-{
-	char *end;
-	double seconds = strtod(word, &end);
-
-	if (end == word || *end || !(seconds >= KEYS_INTERVAL_LEAST) ||
-	    seconds > KEYS_INTERVAL_MOST)
-		return false;
-	*ret = seconds;
-	return true;
-}
-
-bool keys_read_user(const char *word, struct view_options *o)
-{
-	if (*word && !users_number(word, &o->uid))
-		return false;
-	o->only_uid = *word;
-	return true;
-}
-
-/* ---- keys ---- */
+/* ---- the order of the table ---- */
 
 static void sort_beside(struct view_options *o, int step)
 {
@@ -51,95 +25,6 @@ static void sort_by(struct view_options *o, enum column column, bool ascending)
 {
 	o->sorted_by = column;
 	o->ascending = ascending;
-}
-
-/* ---- questions ---- */
-
-static void ask(struct keys *k, char question)
-{
-	k->question = question;
-	k->answer[0] = '\0';
-}
-
-static void search(struct keys *k, struct view_options *o, const struct follow *f)
-{
-	uint64_t found = *k->search ? view_search(o, f, k->search) : 0;
-
-	if (found)
-		o->chosen = found;
-	else if (*k->search)
-		snprintf(k->notice, sizeof k->notice, "No line has '%s'", k->search);
-}
-
-static void end_session(struct keys *k)
-{
-	char text[CONTROL_TEXT_BYTES];
-	int err = control_end_session(k->socket, k->ends, text);
-
-	if (err)
-		snprintf(k->notice, sizeof k->notice, "Session %llu: %.200s",
-			 (unsigned long long)k->ends, text);
-	else
-		snprintf(k->notice, sizeof k->notice, "Session %llu was ended",
-			 (unsigned long long)k->ends);
-}
-
-static void ask_to_end(struct keys *k, const struct view_options *o, const struct follow *f)
-{
-	const struct session_row *row = view_row(f, o->chosen);
-
-	if (!row) {
-		snprintf(k->notice, sizeof k->notice, "Choose a session first (Up, Down)");
-		return;
-	}
-	k->ends = row->s.session;
-	ask(k, 'k');
-}
-
-/* False: the answer makes no sense, and the question stays. */
-static bool take(struct keys *k, struct view_options *o, const struct follow *f)
-{
-	switch (k->question) {
-	case 'd':
-		return keys_read_interval(k->answer, &o->interval) || !*k->answer;
-	case 'U':
-		return keys_read_user(k->answer, o);
-	case '/':
-		if (*k->answer)
-			snprintf(k->search, sizeof k->search, "%s", k->answer);
-		search(k, o, f);
-		return true;
-	case 'k':
-		if (!strcmp(k->answer, "y"))
-			end_session(k);
-		return true;
-	default:
-		return true;
-	}
-}
-
-static void take_answer(struct keys *k, struct view_options *o, const struct follow *f)
-{
-	if (take(k, o, f))
-		k->question = 0;
-	else
-		k->answer[0] = '\0';
-}
-
-static void type(struct keys *k, int key, struct view_options *o, const struct follow *f)
-{
-	size_t n = strlen(k->answer);
-
-	if (key == SCREEN_ENTER)
-		take_answer(k, o, f);
-	else if (key == SCREEN_ESCAPE)
-		k->question = 0;
-	else if (key == SCREEN_BACKSPACE && n)
-		k->answer[n - 1] = '\0';
-	else if (key >= ' ' && key <= '~' && n + 1 < sizeof k->answer) {
-		k->answer[n] = (char)key;
-		k->answer[n + 1] = '\0';
-	}
 }
 
 /* ---- the chooser of columns ---- */
@@ -254,7 +139,7 @@ static bool move(int key, struct view_options *o, const struct follow *f)
 	return true;
 }
 
-static bool press_in_table(struct keys *k, int key, struct view_options *o, struct follow *f)
+static bool press_in_table(struct question *q, int key, struct view_options *o, struct follow *f)
 {
 	if (move(key, o, f))
 		return true;
@@ -298,23 +183,23 @@ static bool press_in_table(struct keys *k, int key, struct view_options *o, stru
 		o->groups = (enum view_groups)((o->groups + 1) % VIEW_GROUPINGS);
 		break;
 	case 'U':
-		ask(k, 'U');
+		question_ask(q, 'U');
 		break;
 	case '/':
-		ask(k, '/');
+		question_ask(q, '/');
 		break;
 	case 'n':
-		search(k, o, f);
+		question_search(q, o, f);
 		break;
 	case 'k':
-		ask_to_end(k, o, f);
+		question_ask_to_end(q, o, f);
 		break;
 	case 'c':
 		o->page = VIEW_CHOOSER;
 		break;
 	case 'd':
 	case 's':
-		ask(k, 'd');
+		question_ask(q, 'd');
 		break;
 	case 'q':
 	case 'Q':
@@ -326,7 +211,7 @@ static bool press_in_table(struct keys *k, int key, struct view_options *o, stru
 }
 
 /* Act on a click: on a line, a title or a key of the last line. */
-static bool click(struct keys *k, bool twice, struct view_options *o, struct follow *f,
+static bool click(struct question *q, bool twice, struct view_options *o, struct follow *f,
 		  const struct view *v)
 {
 	struct view_hit hit;
@@ -335,7 +220,7 @@ static bool click(struct keys *k, bool twice, struct view_options *o, struct fol
 	screen_mouse(&x, &y);
 	hit = view_hit(v, o, f, x, y);
 	if (hit.key)
-		return press_in_table(k, hit.key == '\r' ? SCREEN_ENTER : hit.key, o, f);
+		return press_in_table(q, hit.key == '\r' ? SCREEN_ENTER : hit.key, o, f);
 	if (hit.title && hit.column == o->sorted_by)
 		o->ascending = !o->ascending;
 	else if (hit.title)
@@ -352,18 +237,18 @@ static bool is_mouse(int key)
 	return key == SCREEN_CLICK || key == SCREEN_DOUBLE_CLICK;
 }
 
-bool keys_press(struct keys *k, int key, struct view_options *o, struct follow *f,
+bool keys_press(struct question *q, int key, struct view_options *o, struct follow *f,
 		const struct view *v)
 {
 	if (key != SCREEN_RESIZED)
-		k->notice[0] = '\0';
-	if (k->question) {
-		type(k, key, o, f);
+		q->notice[0] = '\0';
+	if (q->asked_by) {
+		question_type(q, key, o, f);
 		return true;
 	}
 	if (o->page == VIEW_SESSIONS)
-		return is_mouse(key) ? click(k, key == SCREEN_DOUBLE_CLICK, o, f, v)
-				     : press_in_table(k, key, o, f);
+		return is_mouse(key) ? click(q, key == SCREEN_DOUBLE_CLICK, o, f, v)
+				     : press_in_table(q, key, o, f);
 	if (key == 'q' || key == 'Q')
 		return false;
 	if (o->page == VIEW_CHOOSER)
@@ -371,37 +256,4 @@ bool keys_press(struct keys *k, int key, struct view_options *o, struct follow *
 	else if (key != SCREEN_RESIZED)
 		o->page = VIEW_SESSIONS;
 	return true;
-}
-
-static void show_question(struct keys *k)
-{
-	char words[80];
-
-	switch (k->question) {
-	case 'd':
-		snprintf(words, sizeof words,
-			 "Seconds between readings (%g to %g): ", KEYS_INTERVAL_LEAST,
-			 KEYS_INTERVAL_MOST);
-		break;
-	case 'U':
-		snprintf(words, sizeof words, "Show sessions of this user (nothing: of all): ");
-		break;
-	case '/':
-		snprintf(words, sizeof words, "Search for: ");
-		break;
-	default:
-		snprintf(words, sizeof words,
-			 "End session %llu?  y, or n: ", (unsigned long long)k->ends);
-		break;
-	}
-	snprintf(k->prompt, sizeof k->prompt, "%s%s", words, k->answer);
-}
-
-void keys_show_question(struct keys *k, struct view_options *o)
-{
-	o->prompt = *k->notice ? k->notice : NULL;
-	if (!k->question)
-		return;
-	show_question(k);
-	o->prompt = k->prompt;
 }

@@ -5,12 +5,10 @@
 #include <fcntl.h>
 #include <libproc2/stat.h>
 #include <numa.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "read/runtime.h"
+#include "statm.h"
 
 /* The system counts in hundredths of a second, so a shorter time would say little. */
 #define SYSTEM_LEAST_NS UINT64_C(400000000)
@@ -62,16 +60,13 @@ static uint64_t cpu_ns(void)
 static void read_own(struct machine *m)
 {
 	uint64_t now = runtime_now_ns(), used = cpu_ns();
-	char text[64] = "";
 
 	m->own_percent = m->read_ns && now > m->read_ns
 				 ? 100.0 * (double)(used - m->own_ns) / (double)(now - m->read_ns)
 				 : -1;
 	m->read_ns = now;
 	m->own_ns = used;
-	if (m->statm >= 0 && pread(m->statm, text, sizeof text - 1, 0) > 0 && strchr(text, ' '))
-		m->own_bytes =
-			strtoull(strchr(text, ' '), NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	(void)statm_read(m->statm, &m->own_bytes);
 }
 
 void machine_open(struct machine *m)
@@ -98,6 +93,5 @@ void machine_close(struct machine *m)
 {
 	if (m->stat)
 		procps_stat_unref(&m->stat);
-	if (m->statm >= 0)
-		close(m->statm);
+	statm_close(&m->statm);
 }

@@ -2,7 +2,7 @@
 /*
  * exec_port.h - the port through which one reactor uses one executor.
  *
- * A port passes between the starter, the thread that starts executors (executors.c), and the
+ * A port passes between the starter, the thread that starts executors (executors_loop.c), and the
  * reactor (exec_port.c, backend_exec.c):
  *
  *	DOWN ──started──► UP ──died──► DEAD ──the reactor has failed its jobs──► DOWN

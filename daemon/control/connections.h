@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * connections.h - the list of all connections, control->connections; listener.c adds to it.  Control
+ * thread only.
+ */
+#ifndef QUOITD_CONNECTIONS_H
+#define QUOITD_CONNECTIONS_H
+
+#include "connection.h"
+
+/* The connection of the session with this number, or of this session; NULL: there is none. */
+struct connection *connections_find_session(struct control *c, uint64_t id);
+struct connection *connections_find_owner(struct control *c, const struct session *s);
+
+/*
+ * Have requests go on whose blocking call is done, and free connections that are gone: no session,
+ * answer or blocking call is on its way back.
+ */
+void connections_sweep(struct control *c);
+
+/* End connections that did not send HELLO in time. */
+void connections_end_silent(struct control *c);
+
+#endif
