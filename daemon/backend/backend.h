@@ -27,6 +27,9 @@ struct backend {
 	bool (*advance)(struct reactor *r, struct session *s);
 	bool (*has_waiting)(const struct session *s);
 
+	/* Optional.  A job that `follows` is to wait as any other.  False: it may have begun. */
+	bool (*take_back)(struct reactor *r, struct session *s, struct job *job);
+
 	/* Optional.  A pass ends: hand over what was started, before CQEs are flushed; after it. */
 	void (*submit)(struct reactor *r);
 	void (*wake)(struct reactor *r);

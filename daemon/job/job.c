@@ -110,7 +110,7 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->refused = plan->refused;
 	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP waits and needs no memory */
 		job->holds &= (uint8_t)~plan->on_device;
-	job->in_stream = job->in_direct = false;
+	job->in_stream = job->in_direct = job->follows = false;
 	job->stream = 0;
 	job->waits_in_stream = job->waits_in_direct_ring = 0;
 	job->direct = s->direct && !r->stamps && direct_is_small(plan);

@@ -22,6 +22,20 @@ void sched_append(struct session *s, struct job_queue *q, struct job *job)
 	q->tail = self;
 }
 
+static unsigned urgency(const struct job *job)
+{
+	unsigned i = 0;
+
+	while (by_urgency[i] != job->sqe.priority)
+		i++;
+	return i;
+}
+
+bool sched_is_before(const struct job *a, const struct job *b)
+{
+	return urgency(a) != urgency(b) ? urgency(a) < urgency(b) : a->order < b->order;
+}
+
 struct job_queue *sched_most_urgent(struct job_queue queues[QUOIT_PRIO_NR])
 {
 	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)

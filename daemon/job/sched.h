@@ -45,6 +45,9 @@ void sched_put_back(struct session *s, struct job *job);
 /* Queue the job last. */
 void sched_append(struct session *s, struct job_queue *q, struct job *job);
 
+/* Is `a` to start before `b`, if both are ready? */
+bool sched_is_before(const struct job *a, const struct job *b);
+
 /* The queue that has the next head; NULL: all are empty. */
 struct job_queue *sched_most_urgent(struct job_queue queues[QUOIT_PRIO_NR]);
 

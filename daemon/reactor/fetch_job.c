@@ -198,9 +198,11 @@ static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct pl
 	uint64_t fetched = ring->session->trace ? tsc_after_loads() : ring->fetched;
 	int err = job_admit(ring, sqe, plan, sq_index, fetched, sched_push);
 
-	if (!err)
-		depth_enter(&ring->session->reactor->open, fetched);
-	return err;
+	if (err)
+		return err;
+	depth_enter(&ring->session->reactor->open, fetched);
+	ring->session->may_follow |= plan->cost >= SCHED_INLINE_NS;
+	return 0;
 }
 
 /*

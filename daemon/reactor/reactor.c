@@ -215,6 +215,7 @@ static bool collect(struct reactor *r)
 		r->requests_open--;
 		reactor_tenant(r, m->session)->requests_open--;
 		memory_answer(m->session, m, sched_push);
+		m->session->may_follow = true;
 		memory_answer_done(r->memory);
 		any = true;
 	}

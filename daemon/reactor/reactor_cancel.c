@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "backend/backend.h"
 #include "job/completion.h"
 #include "job/deps.h"
 #include "job/job.h"
@@ -19,10 +20,18 @@ static void cancel_job(struct reactor *r, struct session *s, struct job *job)
 	reactor_touch(r, ring);
 }
 
+/* Has no backend begun it? */
+static bool may_cancel(struct reactor *r, struct session *s, struct job *job)
+{
+	if (job->failed || job->state == JOB_RUNNING)
+		return false;
+	return !job->follows || backend_of(job)->take_back(r, s, job);
+}
+
 void reactor_cancel_all(struct reactor *r, struct session *s)
 {
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
-		if (!s->jobs[i].failed && s->jobs[i].state != JOB_RUNNING)
+		if (may_cancel(r, s, &s->jobs[i]))
 			cancel_job(r, s, &s->jobs[i]);
 	memory_advance(s, sched_push);
 }
@@ -36,7 +45,7 @@ int32_t reactor_cancel(struct reactor *r, struct session *s, uint32_t index, uin
 		return -EINVAL;
 	job = deps_ring_find(ring, sq_index);
 	if (job) {
-		if (job->failed || job->state == JOB_RUNNING)
+		if (!may_cancel(r, s, job))
 			return -EALREADY;
 		cancel_job(r, s, job);
 		memory_advance(s, sched_push);

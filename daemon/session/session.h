@@ -133,7 +133,8 @@ struct session {
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
 	uint32_t ready_jobs, ready_long; /* in all of these queues; in those of long jobs */
 	uint32_t published;              /* works given to the workers */
-	uint32_t client_node;            /* 1 + the client's node at HELLO; 0: not known */
+	bool may_follow; /* a job may have come that could follow one of these (backend/cpu/line.h) */
+	uint32_t client_node; /* 1 + the client's node at HELLO; 0: not known */
 	/* Of files, under way; atomic, since the control thread reads it at the session's end. */
 	uint32_t transfers;
 	uint32_t deadlines;     /* open jobs that have one */

@@ -118,6 +118,7 @@ struct job {
 	uint8_t on_device; /* bit i: tensor i is on a device */
 	uint8_t executor;  /* runs it; NO_EXECUTOR: we do */
 	bool in_stream;    /* a device has it, and keeps the order behind it */
+	bool follows;      /* it waits for one that workers have, and they begin it after that */
 	bool direct;       /* small, and of a session in GPU-direct mode */
 	bool in_direct;    /* in its device's direct ring */
 	uint8_t stream;    /* of its device, from 1; 0: not known */

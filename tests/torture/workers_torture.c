@@ -4,7 +4,8 @@
  *
  * Slots are used again as soon as they are free, so that a worker that looked at the last work of a
  * slot meets the next one.  Every tile runs once, after the clearing; finish runs once, after every
- * tile; a sleeping reactor is woken.
+ * tile; a sleeping reactor is woken.  A work behind another one runs after that has finished, and
+ * not at all if it has failed or the work was taken back.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 
 #include "backend/cpu/worker.h"
 #include "base/tsc.h"
+#include "session/session.h"
 #include "stage.h"
 
 #define REACTORS 3u
@@ -31,10 +33,18 @@ struct witness {
 	_Atomic uint32_t finished;
 	_Atomic bool wrong; /* out of order, or not cleared */
 	uint32_t tiles;
-	bool abandoned;
+	_Atomic bool abandoned;
 	uint8_t scratch[SCRATCH];
 	bool cleared; /* scratch must be cleared when the tiles run */
+	_Atomic bool fails;
+	_Atomic uint32_t use; /* of its slot: changes each time */
+	/* The work ahead must have finished, while its slot is not used again; NULL: there is none. */
+	const struct witness *ahead;
+	uint32_t ahead_use;
 };
+
+/* Of all reactors; works only compare them. */
+static struct session sessions[4];
 
 struct reactor_seat {
 	struct worker_port *port;
@@ -58,11 +68,25 @@ static uint32_t op_tiles(const struct op_args *args, uint32_t cores)
 	return w->tiles;
 }
 
+/* Has the work ahead ended well, as far as can be told? */
+static bool may_run(const struct witness *w)
+{
+	const struct witness *ahead = w->ahead;
+	bool ended;
+
+	if (!ahead)
+		return true;
+	ended = ahead->finished && !ahead->fails;
+	return ended || ahead->abandoned || ahead->use != w->ahead_use;
+}
+
 static void op_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
 	struct witness *w = args->t[0].data;
 
 	if (tiles != w->tiles || tile >= tiles || w->finished)
+		w->wrong = true;
+	else if (!may_run(w))
 		w->wrong = true;
 	else
 		w->runs[tile]++;
@@ -78,6 +102,8 @@ static void op_finish(struct op_args *args)
 	for (uint32_t i = 0; i < w->tiles; i++)
 		if (w->runs[i] != 1)
 			w->wrong = true;
+	if (w->fails)
+		atomic_store(&args->error, -1);
 	w->finished++;
 }
 
@@ -98,10 +124,16 @@ static void dawdle(struct reactor_seat *r)
 		quoit_pause();
 }
 
-static void publish(struct reactor_seat *r, struct work *work)
+static struct witness *witness_of(struct reactor_seat *r, const struct work *work)
 {
-	struct witness *w = &r->witness[work - r->port->work];
+	return &r->witness[work - r->port->work];
+}
 
+static void fill_in(struct reactor_seat *r, struct work *work, const struct work *ahead)
+{
+	struct witness *w = witness_of(r, work);
+
+	w->use++;
 	for (uint32_t i = 0; i < TILES; i++)
 		w->runs[i] = 0;
 	w->finished = 0;
@@ -110,25 +142,59 @@ static void publish(struct reactor_seat *r, struct work *work)
 	w->cleared = draw(r, 2);
 	memset(w->scratch, 0xff, sizeof w->scratch);
 	w->abandoned = false;
+	w->fails = !draw(r, 4);
+	w->ahead = ahead ? witness_of(r, ahead) : NULL;
+	w->ahead_use = ahead ? w->ahead->use : 0;
 	work->impl = &op;
 	work->session_id = 1 + draw(r, 4);
-	work->session =
-		(struct session *)&r->witness[work->session_id - 1]; /* only compared with others */
+	work->session = &sessions[work->session_id - 1];
 	work->user = draw(r, 3);
 	work->share = 1 + draw(r, SHARE_MOST);
+	atomic_init(&work->args.error, 0);
 	work->args.t[0].data = w;
 	work->cost = draw(r, 2) ? UINT64_C(1) << draw(r, 40) : 0;
 	work->zeros = w->cleared ? 2 : 0;
 	work->zero[0] = (struct zero_range){w->scratch, SCRATCH / 2};
 	work->zero[1] = (struct zero_range){w->scratch + SCRATCH / 2, SCRATCH / 2};
+}
+
+static void abandon(struct reactor_seat *r, struct work *work)
+{
+	witness_of(r, work)->abandoned = true;
+	atomic_store(&work->abandoned, true);
+}
+
+static void publish(struct reactor_seat *r, struct work *work)
+{
+	fill_in(r, work, NULL);
 	if (!draw(r, 4)) /* another session has small jobs, so the workers' threads take turns */
 		weight_note_new(&r->port->served, 1 + draw(r, 4), tsc_now());
 	worker_publish(r->port, work);
 	worker_call(r->port);
-	if (draw(r, 50) == 0) {
-		w->abandoned = true;
-		atomic_store(&work->abandoned, true);
+	if (draw(r, 50) == 0)
+		abandon(r, work);
+}
+
+/* Put a work behind this one, and perhaps take it back again.  True: it is there. */
+static bool publish_behind(struct reactor_seat *r, struct work *ahead)
+{
+	struct work *work = worker_slot(r->port);
+
+	if (!work)
+		return false;
+	if (draw(r, 2))
+		dawdle(r);
+	fill_in(r, work, ahead);
+	if (!worker_follow(r->port, ahead, work))
+		return false;
+	if (draw(r, 3) == 0) {
+		usleep(draw(r, 100)); /* the work ahead may end meanwhile */
+		if (worker_take_back(r->port, work))
+			return false;
 	}
+	if (draw(r, 50) == 0)
+		abandon(r, work);
+	return true;
 }
 
 static const char *check(const struct witness *w)
@@ -158,19 +224,47 @@ static const char *sleep_now(struct reactor_seat *r)
 	return rung ? NULL : "a work has not ended, or nobody said so";
 }
 
+/* The work ahead has failed. */
+static const char *check_unused(const struct witness *w)
+{
+	for (uint32_t i = 0; i < TILES; i++)
+		if (w->runs[i])
+			return "a work ran behind one that had failed";
+	return NULL;
+}
+
+/* End a work, and what is behind it where that has already ended or never begins. */
+static const char *end(struct reactor_seat *r, struct work *work, uint64_t *done)
+{
+	const struct witness *w = witness_of(r, work);
+	struct work *behind = work->behind;
+	const char *wrong = check(w);
+
+	if (work->ahead)
+		wrong = "the end of a work is told before that of the one ahead";
+	else if (w->fails && worker_goes_on(work))
+		wrong = "a line goes on behind a work that has failed";
+	if (behind && !worker_goes_on(work)) {
+		wrong = wrong ? wrong : check_unused(witness_of(r, behind));
+		worker_retire(r->port, behind);
+		++*done;
+		behind = NULL;
+	}
+	worker_retire(r->port, work);
+	++*done;
+	if (wrong || !behind || !behind->early)
+		return wrong;
+	return end(r, behind, done);
+}
+
 static const char *collect(struct reactor_seat *r, uint64_t *done)
 {
+	const char *wrong = NULL;
 	struct work *work;
 
-	while ((work = worker_finished(r->port)) != NULL) {
-		const char *wrong = check(&r->witness[work - r->port->work]);
-
-		if (wrong)
-			return wrong;
-		worker_retire(r->port, work);
-		++*done;
-	}
-	return NULL;
+	while (!wrong && (work = worker_finished(r->port)) != NULL)
+		wrong = end(r, work, done);
+	return wrong;
 }
 
 static void *react(void *arg)
@@ -187,6 +281,8 @@ static void *react(void *arg)
 				dawdle(r);
 			publish(r, work);
 			published++;
+			if (r->depth > 1 && published < r->works && draw(r, 2))
+				published += publish_behind(r, work);
 		}
 		r->wrong = collect(r, &done);
 		/* A single one comes back so soon that the worker is about to fall asleep. */

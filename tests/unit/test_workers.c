@@ -129,6 +129,178 @@ Test(workers, without_a_first_thread_there_is_no_worker)
 	cr_expect_null(workers);
 }
 
+/* ---- works in a line ---- */
+
+static _Atomic bool may_end;    /* a work of one tile waits for this */
+static _Atomic unsigned behind; /* tiles that ran behind it */
+
+static void run_first(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	(void)tile;
+	(void)tiles;
+	while (!may_end)
+		sched_yield();
+	atomic_store(&args->error, args->arg ? -EINVAL : 0);
+}
+
+static void run_behind(struct op_args *args, uint32_t tile, uint32_t tiles)
+{
+	(void)args;
+	(void)tile;
+	(void)tiles;
+	cr_expect(may_end, "the one ahead has ended");
+	behind++;
+}
+
+static const struct op_impl first_impl = {.run = run_first}, behind_impl = {.run = run_behind};
+
+static struct work *fill(const struct op_impl *impl, bool fails)
+{
+	struct work *work = worker_slot(workers_port(workers, 0));
+
+	work->impl = impl;
+	work->session = &session;
+	work->session_id = 1;
+	work->share = 100;
+	work->args.arg = fails;
+	atomic_init(&work->args.error, 0);
+	return work;
+}
+
+/* A work that waits for may_end, with workers. */
+static struct work *publish_first(bool fails)
+{
+	struct work *work;
+
+	start(2 * WORKERS);
+	may_end = false;
+	behind = 0;
+	work = fill(&first_impl, fails);
+	worker_publish(workers_port(workers, 0), work);
+	worker_call(workers_port(workers, 0));
+	return work;
+}
+
+static struct work *await_end(void)
+{
+	struct work *done;
+
+	while (!(done = worker_finished(workers_port(workers, 0))))
+		sched_yield();
+	return done;
+}
+
+Test(workers, begin_the_work_behind_one_that_has_ended_well)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(false), *second = fill(&behind_impl, false);
+
+	port = workers_port(workers, 0);
+	cr_assert(worker_follow(port, first, second));
+	cr_expect_eq(behind, 0);
+	may_end = true;
+	while (!behind) /* before its owner has looked for the end of the first */
+		sched_yield();
+	cr_expect_eq(await_end(), first, "the end of the first one is told first");
+	cr_expect(worker_goes_on(first));
+	cr_expect_geq(first->ended, first->started);
+	worker_retire(port, first);
+	cr_expect_null(second->ahead);
+	if (!second->early)
+		cr_expect_eq(await_end(), second);
+	cr_expect_geq(second->started, first->ended);
+	worker_retire(port, second);
+	workers_stop(workers);
+}
+
+Test(workers, do_not_begin_the_work_behind_one_that_has_failed)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(true), *second = fill(&behind_impl, false);
+
+	port = workers_port(workers, 0);
+	cr_assert(worker_follow(port, first, second));
+	may_end = true;
+	cr_expect_eq(await_end(), first);
+	cr_expect_not(worker_goes_on(first));
+	worker_retire(port, second);
+	cr_expect_null(first->behind);
+	worker_retire(port, first);
+	workers_stop(workers);
+	cr_expect_eq(behind, 0);
+}
+
+Test(workers, do_not_begin_the_work_behind_one_that_is_not_wanted)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(false), *second = fill(&behind_impl, false);
+
+	port = workers_port(workers, 0);
+	cr_assert(worker_follow(port, first, second));
+	atomic_store(&first->abandoned, true);
+	may_end = true;
+	cr_expect_eq(await_end(), first);
+	cr_expect_not(worker_goes_on(first));
+	worker_retire(port, second);
+	worker_retire(port, first);
+	workers_stop(workers);
+	cr_expect_eq(behind, 0);
+}
+
+Test(workers, do_not_begin_what_was_taken_back)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(false), *second = fill(&behind_impl, false);
+
+	port = workers_port(workers, 0);
+	cr_assert(worker_follow(port, first, second));
+	cr_expect(worker_take_back(port, second));
+	cr_expect_null(first->behind);
+	cr_expect_eq(port->published, 1);
+	may_end = true;
+	cr_expect_eq(await_end(), first);
+	worker_retire(port, first);
+	cr_expect_eq(port->published, 0);
+	workers_stop(workers);
+	cr_expect_eq(behind, 0);
+}
+
+Test(workers, take_no_work_behind_one_that_has_ended)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(false), *second;
+
+	port = workers_port(workers, 0);
+	may_end = true;
+	cr_expect_eq(await_end(), first);
+	second = fill(&behind_impl, false);
+	cr_expect_not(worker_follow(port, first, second));
+	cr_expect_null(first->behind);
+	cr_expect_eq(port->published, 1, "its slot is free again");
+	worker_retire(port, first);
+	workers_stop(workers);
+	cr_expect_eq(behind, 0);
+}
+
+Test(workers, leave_in_the_line_what_they_have_begun)
+{
+	struct worker_port *port;
+	struct work *first = publish_first(false), *second = fill(&behind_impl, false);
+
+	port = workers_port(workers, 0);
+	cr_assert(worker_follow(port, first, second));
+	may_end = true;
+	while (!behind)
+		sched_yield();
+	cr_expect_not(worker_take_back(port, second));
+	cr_expect_eq(await_end(), first);
+	worker_retire(port, first);
+	if (!second->early)
+		cr_expect_eq(await_end(), second);
+	worker_retire(port, second);
+	workers_stop(workers);
+}
+
 /* ---- nodes ---- */
 
 Test(workers, take_works_of_their_own_nodes_reactors_unless_it_has_none)

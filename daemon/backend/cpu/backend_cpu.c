@@ -10,6 +10,7 @@
 #include "base/tsc.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "line.h"
 #include "memory/sigbus_guard.h"
 #include "ops/optable.h"
 #include "session/tensor_bits.h"
@@ -156,13 +157,10 @@ static void set_zero_ranges(const struct session *s, const struct job *job, stru
 	}
 }
 
-int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
+static struct work *make_work(struct session *s, struct job *job, struct worker_port *port)
 {
-	struct work *work;
+	struct work *work = worker_slot(port);
 
-	if (!worker_admits(port, s->user->number, s->published))
-		return -EBUSY;
-	work = worker_slot(port);
 	work->impl = job->failed || job->executor != NO_EXECUTOR
 			     ? NULL
 			     : optable_find(job->sqe.opcode)->impl;
@@ -171,13 +169,29 @@ int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
 	work->session = s;
 	work->session_id = s->id;
 	work->job = job_index(s, job);
+	job->work = (uint32_t)(work - port->work);
 	work->cost = job->cost;
 	atomic_store_explicit(&work->user, s->user->number, memory_order_relaxed);
 	atomic_store_explicit(&work->share, user_share(s->user), memory_order_relaxed);
 	cpu_arguments(s, &job->sqe, job->tensors, job->view, &work->args);
 	set_zero_ranges(s, job, work);
-	worker_publish(port, work);
+	return work;
+}
+
+int cpu_publish(struct session *s, struct job *job, struct worker_port *port)
+{
+	if (!worker_admits(port, s->user->number, s->published))
+		return -EBUSY;
+	worker_publish(port, make_work(s, job, port));
 	return 0;
+}
+
+int cpu_publish_behind(struct session *s, struct job *job, struct worker_port *port,
+		       struct work *ahead)
+{
+	if (!worker_admits(port, s->user->number, s->published))
+		return -EBUSY;
+	return worker_follow(port, ahead, make_work(s, job, port)) ? 0 : -EALREADY;
 }
 
 int cpu_result(const struct work *work, struct quoit_error *error)
@@ -187,17 +201,24 @@ int cpu_result(const struct work *work, struct quoit_error *error)
 
 /* ---- for the reactor ---- */
 
+void cpu_begin(struct session *s, struct job *job, uint64_t now)
+{
+	job_become(s, job, JOB_RUNNING);
+	job->start = now;
+	probe_start(s, job);
+	s->jobs_tiled++;
+	s->may_follow = true;
+}
+
 static int cpu_start(struct reactor *r, struct session *s, struct job *job)
 {
 	int err = cpu_publish(s, job, r->port);
 
 	if (err < 0)
 		return err;
-	job_become(s, job, JOB_RUNNING);
-	job->start = r->now;
-	probe_start(s, job);
+	cpu_begin(s, job, r->now);
 	s->published++;
-	s->jobs_tiled++;
+	line_extend(r, s);
 	return 0;
 }
 
@@ -208,12 +229,13 @@ static void finish_work(struct reactor *r, struct work *work)
 	struct job *job = &s->jobs[work->job];
 	uint64_t started = atomic_load(&work->started);
 	uint64_t ticks = atomic_load(&work->ticks);
+	struct work *behind = line_advance(r, work);
 	int32_t res = job->failed;
 
 	reactor_charge(r, s);
 	if (started)
 		job->start = started;
-	job->end = tsc_now();
+	job->end = atomic_load(&work->ended);
 	s->tile_ticks += ticks;
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
 	assert(s->published > 0);
@@ -224,12 +246,15 @@ static void finish_work(struct reactor *r, struct work *work)
 		res = cpu_result(work, &job->error);
 	worker_retire(r->port, work);
 	job->failed = res < 0 ? res : 0;
+	s->may_follow = s->published > 0;
 	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
 		job->zero &= job->on_device;
 		sched_push(s, job);
 		return;
 	}
 	reactor_end_job(r, s, job, res);
+	if (behind && behind->early)
+		finish_work(r, behind);
 }
 
 static bool cpu_poll(struct reactor *r)
@@ -242,6 +267,11 @@ static bool cpu_poll(struct reactor *r)
 		any = true;
 	}
 	return any;
+}
+
+static bool cpu_advance(struct reactor *r, struct session *s)
+{
+	return s->may_follow && line_extend(r, s);
 }
 
 static void cpu_wake(struct reactor *r)
@@ -267,6 +297,8 @@ static void cpu_abandon(struct reactor *r, struct session *s)
 const struct backend cpu_backend = {
 	.start = cpu_start,
 	.poll = cpu_poll,
+	.advance = cpu_advance,
+	.take_back = line_take_back,
 	.wake = cpu_wake,
 	.may_sleep = cpu_may_sleep,
 	.computes = cpu_computes,

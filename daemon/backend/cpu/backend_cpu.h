@@ -24,6 +24,13 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 /* Hand a job to the workers.  0, or -EBUSY: its user has no place left (worker_admits). */
 int cpu_publish(struct session *s, struct job *job, struct worker_port *port);
 
+/* The same behind a work that runs (worker_follow).  -EALREADY: that one has just ended. */
+int cpu_publish_behind(struct session *s, struct job *job, struct worker_port *port,
+		       struct work *ahead);
+
+/* Note that workers have the job. */
+void cpu_begin(struct session *s, struct job *job, uint64_t now);
+
 /* The result of a work that has ended; error as in cpu_run. */
 int cpu_result(const struct work *work, struct quoit_error *error);
 

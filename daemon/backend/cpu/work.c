@@ -71,6 +71,15 @@ uint32_t work_compute_tiles(const struct workers *w, const struct work *work, ui
 	return n ? (uint32_t)n : 1;
 }
 
+void work_begin(struct workers *w, struct work *work, uint32_t reactor)
+{
+	uint32_t tiles = work_clear_tiles(work);
+
+	atomic_store(&work->clearing, tiles != 0);
+	atomic_store_explicit(&work->order, atomic_fetch_add(&w->order, 1), memory_order_relaxed);
+	work_offer(work, tiles ? tiles : work_compute_tiles(w, work, reactor));
+}
+
 void work_offer(struct work *work, uint32_t tiles)
 {
 	atomic_store_explicit(&work->left, tiles, memory_order_relaxed);

@@ -38,6 +38,19 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 	}
 }
 
+/* Before the owner hears of it, since it may have to wake up first. */
+static void offer_next(struct workers *w, struct work *work, uint32_t reactor)
+{
+	bool good = !atomic_load(&work->abandoned) && !atomic_load(&work->args.error) &&
+		    !sigbus_guard_has_hit(work->session);
+	uint32_t next = atomic_exchange(&work->next, good ? WORK_GOES_ON : WORK_STOPS);
+
+	if (!good || next >= WORKER_SLOTS)
+		return;
+	work_begin(w, &w->port[reactor].work[next], reactor);
+	workers_ring(w);
+}
+
 /* The last tile is done: after clearing, offer the tiles that compute; else tell the owner. */
 static void end_tiles(struct workers *w, struct work *work, uint32_t reactor, uint32_t slot,
 		      uint32_t worker)
@@ -50,6 +63,8 @@ static void end_tiles(struct workers *w, struct work *work, uint32_t reactor, ui
 	}
 	if (work->impl->finish && !atomic_load(&work->abandoned))
 		work->impl->finish(&work->args);
+	atomic_store(&work->ended, tsc_now());
+	offer_next(w, work, reactor);
 	report(w, reactor, slot, worker);
 }
 

@@ -52,6 +52,9 @@ struct work {
 	struct op_args args;
 	struct zero_range zero[QUOIT_MAX_TENSORS_PER_JOB]; /* cleared first */
 	uint32_t zeros;
+	/* Its owner's: works in a line (worker_follow), and whether it has ended before `ahead` has. */
+	struct work *ahead, *behind;
+	bool early;
 	/* ---- */
 	_Alignas(64) _Atomic uint64_t claim; /* tiles << 32 | next tile */
 	_Atomic uint64_t order;              /* of turns among its session's works: older first */
@@ -60,8 +63,12 @@ struct work {
 	_Atomic bool clearing;               /* the tiles are ranges to clear */
 	_Atomic bool abandoned;              /* the result is not wanted: finish without working */
 	_Atomic uint64_t ticks;              /* CPU time of all cores together */
-	_Atomic uint64_t started;
+	_Atomic uint64_t started, ended;     /* TSC */
+	_Atomic uint32_t next;               /* slot of the work behind it, or WORK_* */
 };
+
+/* Of `next`: nothing is behind it yet; it has ended, and what was behind it goes on, or does not. */
+enum { WORK_ALONE = WORKER_SLOTS, WORK_GOES_ON, WORK_STOPS };
 
 /* A session that has published works, or had some and may have more. */
 struct worker_flow {
@@ -120,12 +127,30 @@ void workers_stop(struct workers *w);
 /* The port of reactor i; valid until workers_stop. */
 struct worker_port *workers_port(struct workers *w, uint32_t reactor);
 
+/* Is slot i taken by a work of this session? */
+bool worker_has(const struct worker_port *port, uint32_t i, const struct session *s);
+
 /* May this user publish one more work, for a session that has published `of_session`? */
 bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session);
 
 /* Get a free slot, fill it in, and then publish it; NULL: all are taken. */
 struct work *worker_slot(struct worker_port *port);
 void worker_publish(struct worker_port *port, struct work *work);
+
+/*
+ * Publish `work`, which worker_slot gave, behind `ahead`: whichever worker runs the last tile of
+ * that offers the tiles of `work` at once, unless `ahead` has failed.  So works that wait for each
+ * other follow within a microsecond, and not after the reactor has woken up, has run a pass and has
+ * woken the workers.  A line has two works at most.  False: `ahead` has just ended; the slot is
+ * free again.
+ */
+bool worker_follow(struct worker_port *port, struct work *ahead, struct work *work);
+
+/* Take back what worker_follow has published; false: it is too late. */
+bool worker_take_back(struct worker_port *port, struct work *work);
+
+/* `work` has ended: does what is behind it go on, so that it is published like any other now? */
+bool worker_goes_on(const struct work *work);
 
 /*
  * Wake workers for what was published since the last call.  A reactor does this last, before it
@@ -135,7 +160,11 @@ void worker_publish(struct worker_port *port, struct work *work);
  */
 void worker_call(struct worker_port *port);
 
-/* The next work that has ended; NULL: none.  Then give the slot back with worker_retire. */
+/*
+ * The next work that has ended; NULL: none.  Then give the slot back with worker_retire.  One that
+ * has ended before its owner has heard of the end of what is ahead of it is marked `early` and left
+ * out: after the other is retired, the caller looks at it.
+ */
 struct work *worker_finished(struct worker_port *port);
 void worker_retire(struct worker_port *port, struct work *work);
 

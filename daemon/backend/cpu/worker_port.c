@@ -48,6 +48,11 @@ bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_se
 	return slot_quota_admits(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
 }
 
+bool worker_has(const struct worker_port *port, uint32_t i, const struct session *s)
+{
+	return taken(port) >> i & 1 && port->work[i].session == s;
+}
+
 struct work *worker_slot(struct worker_port *port)
 {
 	uint64_t used = taken(port);
@@ -90,24 +95,75 @@ static void enter(struct worker_port *port, struct work *work)
 	ledger_open(&port->flow[i].page, &l->user[work->user].clock);
 }
 
-void worker_publish(struct worker_port *port, struct work *work)
+/* All but its tiles. */
+static void prepare(struct worker_port *port, struct work *work)
 {
-	uint32_t tiles = work_clear_tiles(work);
-
 	enter(port, work);
-	atomic_store(&work->clearing, tiles != 0);
 	atomic_store(&work->abandoned, false);
 	atomic_store(&work->ticks, 0);
 	atomic_store(&work->started, 0);
+	atomic_store(&work->next, WORK_ALONE);
+	work->ahead = work->behind = NULL;
+	work->early = false;
 	port->published++;
 	port->holders += port->held[work->user]++ == 0;
-	atomic_store_explicit(&work->order, atomic_fetch_add(&port->workers->order, 1),
-			      memory_order_relaxed);
-	if (!tiles)
-		tiles = work_compute_tiles(port->workers, work,
-					   (uint32_t)(port - port->workers->port));
-	work_offer(work, tiles);
+}
+
+static uint32_t reactor_of(const struct worker_port *port)
+{
+	return (uint32_t)(port - port->workers->port);
+}
+
+void worker_publish(struct worker_port *port, struct work *work)
+{
+	prepare(port, work);
+	work_begin(port->workers, work, reactor_of(port));
 	port->unheard = true;
+}
+
+/* ---- works in a line ---- */
+
+static uint32_t slot_of(const struct worker_port *port, const struct work *work)
+{
+	return (uint32_t)(work - port->work);
+}
+
+static void leave_line(struct work *work)
+{
+	if (work->ahead)
+		work->ahead->behind = NULL;
+	if (work->behind)
+		work->behind->ahead = NULL;
+	work->ahead = work->behind = NULL;
+}
+
+bool worker_follow(struct worker_port *port, struct work *ahead, struct work *work)
+{
+	uint32_t alone = WORK_ALONE;
+
+	assert(!ahead->ahead && !ahead->behind);
+	prepare(port, work);
+	work->ahead = ahead;
+	ahead->behind = work;
+	if (atomic_compare_exchange_strong(&ahead->next, &alone, slot_of(port, work)))
+		return true;
+	worker_retire(port, work);
+	return false;
+}
+
+bool worker_take_back(struct worker_port *port, struct work *work)
+{
+	uint32_t slot = slot_of(port, work);
+
+	if (!atomic_compare_exchange_strong(&work->ahead->next, &slot, WORK_ALONE))
+		return false;
+	worker_retire(port, work);
+	return true;
+}
+
+bool worker_goes_on(const struct work *work)
+{
+	return atomic_load(&work->next) == WORK_GOES_ON;
 }
 
 void worker_call(struct worker_port *port)
@@ -117,23 +173,32 @@ void worker_call(struct worker_port *port)
 	port->unheard = false;
 }
 
-struct work *worker_finished(struct worker_port *port)
+/* The next that this worker has reported; NULL: none. */
+static struct work *reported(struct worker_port *port, struct worker_done *d)
 {
-	for (uint32_t i = 0; port->published && i < port->workers->config.workers; i++) {
-		struct worker_done *d = &port->done[i];
+	while (quoit_ring_peek(&d->consumer)) {
+		struct work *work = &port->work[d->slot[d->consumer.next % WORKER_SLOTS]];
 
-		if (quoit_ring_peek(&d->consumer)) {
-			uint32_t slot = d->slot[d->consumer.next % WORKER_SLOTS];
-
-			quoit_ring_release(&d->consumer, 1);
-			return &port->work[slot];
-		}
+		quoit_ring_release(&d->consumer, 1);
+		if (!work->ahead)
+			return work;
+		work->early = true;
 	}
 	return NULL;
 }
 
+struct work *worker_finished(struct worker_port *port)
+{
+	struct work *work = NULL;
+
+	for (uint32_t i = 0; port->published && !work && i < port->workers->config.workers; i++)
+		work = reported(port, &port->done[i]);
+	return work;
+}
+
 void worker_retire(struct worker_port *port, struct work *work)
 {
+	leave_line(work);
 	ledger_close(&port->ledger->user[work->user].page);
 	ledger_close(&port->flow[work->flow].page);
 	atomic_store_explicit(&port->used, taken(port) & ~(UINT64_C(1) << (work - port->work)),

@@ -106,6 +106,9 @@ void work_clear_tile(const struct work *work, uint64_t tile);
 /* How many tiles compute the work. */
 uint32_t work_compute_tiles(const struct workers *w, const struct work *work, uint32_t reactor);
 
+/* Offer its first tiles: those that clear its ranges, or, where it has none, those that compute. */
+void work_begin(struct workers *w, struct work *work, uint32_t reactor);
+
 /* Let workers claim `tiles` of the work; all else about it has been written before. */
 void work_offer(struct work *work, uint32_t tiles);
 
