@@ -9,12 +9,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include <quoit.h>
 
+#include "client.h"
 #include "daemon.h"
 #include "exporter.h"
 #include "tool.h"
@@ -133,6 +135,62 @@ static void expect_daemon_state(const struct daemon *d, const char *state)
 	(void)tool_run(said, sizeof said, "ps --json --socket=%s", d->socket);
 	cr_expect(strstr(said, words), "%s", said);
 	expect_state(d->socket, state, !strcmp(state, "up"));
+}
+
+/* The kernel's letter for what the process does. */
+static char state_of(pid_t pid)
+{
+	char name[32], line[512] = "", *end;
+	FILE *f;
+
+	snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
+	f = fopen(name, "r");
+	(void)!(f && fgets(line, sizeof line, f));
+	if (f)
+		fclose(f);
+	end = strrchr(line, ')');
+	return end ? end[2] : '?';
+}
+
+static void await_state_of(pid_t pid, char state)
+{
+	for (unsigned tries = 0; tries < 5000 && state_of(pid) != state; tries++)
+		usleep(1000);
+	cr_assert_eq(state_of(pid), state);
+}
+
+Test(daemon_state, a_tool_that_is_stopped_for_a_while_still_hears_its_answer)
+{
+	struct quoit_info info;
+	struct client c;
+	int status;
+	pid_t tool;
+
+	client_open(&c, NULL, NULL);
+	quoit_get_info(c.s, &info);
+	cr_assert_eq(kill(c.d.pid, SIGSTOP), 0);
+	tool = fork();
+	if (!tool) {
+		char program[256], socket[128], session[24];
+
+		snprintf(program, sizeof program, "%s/quoit", tool_folder());
+		snprintf(socket, sizeof socket, "--socket=%s", c.d.socket);
+		snprintf(session, sizeof session, "%llu", (unsigned long long)info.session);
+		execl(program, "quoit", "kill", socket, session, NULL);
+		_exit(127);
+	}
+	usleep(200000); /* if it does not wait for quoitd by then, this tests nothing, and passes */
+	await_state_of(tool, 'S');
+	cr_assert_eq(kill(tool, SIGSTOP), 0);
+	await_state_of(tool, 'T');
+	cr_assert_eq(kill(tool, SIGCONT), 0);
+	await_state_of(tool, 'S');
+	cr_assert_eq(kill(c.d.pid, SIGCONT), 0);
+	cr_assert_eq(waitpid(tool, &status, 0), tool);
+	cr_expect(WIFEXITED(status));
+	cr_expect_eq(WEXITSTATUS(status), 0, "quoitd has ended the session");
+	(void)quoit_close(c.s, 0);
+	daemon_stop(&c.d);
 }
 
 /* A busy machine may keep quoitd from its cores for seconds. */

@@ -57,6 +57,12 @@ static void take_descriptor(struct msghdr *msg, int *ret_fd)
 	}
 }
 
+/* A shell's user may stop a tool and let it go on: it waits for the rest of its time. */
+static bool may_wait_on(uint64_t began_ns)
+{
+	return errno == EINTR && runtime_now_ns() - began_ns < REPLY_MS * UINT64_C(1000000);
+}
+
 /* Without room for them, the kernel closes descriptors that come. */
 static ssize_t receive(int socket, struct quoit_ctl *m, int *ret_fd)
 {
@@ -66,8 +72,12 @@ static ssize_t receive(int socket, struct quoit_ctl *m, int *ret_fd)
 			     .msg_iovlen = 1,
 			     .msg_control = ret_fd ? control : NULL,
 			     .msg_controllen = ret_fd ? sizeof control : 0};
-	ssize_t n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	const uint64_t began_ns = runtime_now_ns();
+	ssize_t n;
 
+	do
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && may_wait_on(began_ns));
 	if (n >= 0 && ret_fd)
 		take_descriptor(&msg, ret_fd);
 	return n;
