@@ -63,7 +63,8 @@ make_sysroot() {
 }
 
 build_all() {
-	make -j2 --no-print-directory B="$build/out" CC="$compiler --sysroot=$root" NVCC= binaries
+	# lto=: nobody runs it, and the linker would compile it all again.
+	make -j2 --no-print-directory B="$build/out" CC="$compiler --sysroot=$root" NVCC= lto= binaries
 }
 
 for tool in $compiler mmdebstrap; do
