@@ -235,6 +235,9 @@ static void finish_work(struct reactor *r, struct work *work)
 	reactor_charge(r, s);
 	if (started)
 		job->start = started;
+	/* In a line it began before we heard that its data were there. */
+	if (job->data > job->start)
+		job->data = job->start;
 	job->end = atomic_load(&work->ended);
 	s->tile_ticks += ticks;
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
