@@ -61,38 +61,18 @@ template <class T> struct function_relu_grad : map_binary<T> {
 };
 
 /* Call go with the F of an operation that has this type; it does not compile before F is above. */
-#define CASE_FUNCTION(nr, name, types)                                                             \
-	case nr:                                                                                   \
-		if constexpr (QUOIT_TYPES_##types & 1u << dtype)                                   \
-			return go(function_##name<T>());                                           \
-		break;
-#define CASE_GRADIENT CASE_FUNCTION
-#define CASE_NONE(nr, name, types)
-#define CASE_MOVE       CASE_NONE
-#define CASE_CAST       CASE_NONE
-#define CASE_TRANSPOSE  CASE_NONE
-#define CASE_ROLL       CASE_NONE
-#define CASE_GATHER     CASE_NONE
-#define CASE_SELECT     CASE_NONE
-#define CASE_COMPARE    CASE_NONE
-#define CASE_RANDOM     CASE_NONE
-#define CASE_ARITHMETIC CASE_NONE
-#define CASE_BLEND      CASE_NONE
-#define CASE_PRODUCT    CASE_NONE
-#define CASE_REDUCTION  CASE_NONE
-#define CASE_EXTREME    CASE_NONE
-#define CASE_PLACE      CASE_NONE
-#define CASE_LOSS       CASE_NONE
-
 #pragma nv_exec_check_disable
 template <class T, uint8_t dtype, class Go>
 static __host__ __device__ auto function_as(uint8_t opcode, Go go)
 {
 	switch (opcode) {
-#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
-	CASE_##family(nr, name, types)
-#include <quoit/ops.def>
-#undef QUOIT_OP
+#define QUOIT_ROW_FUNCTION(nr, name, types)                                                        \
+	case nr:                                                                                   \
+		if constexpr (QUOIT_TYPES_##types & 1u << dtype)                                   \
+			return go(function_##name<T>());                                           \
+		break;
+#define QUOIT_ROW_GRADIENT QUOIT_ROW_FUNCTION
+#include <quoit/family_ops.def>
 	default:
 		break;
 	}
