@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - test the include rule, the format, the licence lines, and links of pages (links.sh)
+# lint.sh - test the include rule, the format, the licence lines, the list of slow tests, and links of
+# pages (links.sh)
 #
 # Includes go down only: abi.h <- ring.h <- libclient.  daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.  In each of them, too, a folder includes lower
@@ -71,5 +72,7 @@ else
 	echo 'lint: clang-format is missing: the format is not looked at'
 	skipped=1
 fi
+expect_nothing 'tests/slow_tests names tests that are there' \
+	"$(grep -v '^#' tests/slow_tests | while read -r t; do [ -e "tests/$t.c" ] || echo "$t"; done)"
 expect_nothing 'links of pages (tests/links.sh)' "$(sh tests/links.sh | grep -v ' passed, ')"
 say_counts

@@ -13,11 +13,6 @@ export LC_ALL=C WERROR=1 QUOIT_BUILD=$build
 unset QUOIT_SOCKET OPENBLAS_CORETYPE
 failed=0
 
-# These wait, measure a core's work over time, or start many quoitds: `make check` runs them.
-left_to_check='e2e/test_watchdog e2e/test_fair_shares e2e/test_figures e2e/test_machines e2e/test_memory_theorem
-e2e/test_executor_deaths e2e/test_executor_starts e2e/test_exporter_prometheus e2e/test_probes e2e/test_drain e2e/test_w5
-e2e/test_legs e2e/test_device_pairs e2e/test_device_faults e2e/test_direct_faults unit/test_ops_gemm_half'
-
 say() { # WHAT OUTCOME
 	printf '  %-8s%s\n' "$2" "$1"
 }
@@ -25,7 +20,7 @@ say() { # WHAT OUTCOME
 tests() { # KIND
 	for source in tests/"$1"/test_*.c; do
 		name=$(basename "$source" .c)
-		echo "$left_to_check" | grep -qw "$1/$name" || echo "$name"
+		grep -qx "$1/$name" tests/slow_tests || echo "$name"
 	done
 }
 
