@@ -3,10 +3,9 @@
 #ifndef QUOIT_CUDA_FUNCTION_CUH
 #define QUOIT_CUDA_FUNCTION_CUH
 
-#include <quoit/families.h>
-
 #include "kernels/element.h"
 #include "kernels/map.cuh"
+#include "kernels/row.cuh"
 
 /* The F of an operation is function_NAME<T>: one for each row of ops.def, which says its types. */
 #define FUNCTION(name, f32, f64)                                                                   \
@@ -66,12 +65,8 @@ template <class T, uint8_t dtype, class Go>
 static __host__ __device__ auto function_as(uint8_t opcode, Go go)
 {
 	switch (opcode) {
-#define QUOIT_ROW_FUNCTION(nr, name, types)                                                        \
-	case nr:                                                                                   \
-		if constexpr (QUOIT_TYPES_##types & 1u << dtype)                                   \
-			return go(function_##name<T>());                                           \
-		break;
-#define QUOIT_ROW_GRADIENT QUOIT_ROW_FUNCTION
+#define QUOIT_ROW_FUNCTION(nr, name, types) ROW_CASE(nr, types, go(function_##name<T>()))
+#define QUOIT_ROW_GRADIENT                  QUOIT_ROW_FUNCTION
 #include <quoit/family_ops.def>
 	default:
 		break;
