@@ -301,7 +301,7 @@ fuzz: deps
 lint:
 	@sh tests/lint.sh
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format -i
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/quoit \

@@ -98,6 +98,15 @@ static void describe_kernel(const struct quoit_error *e, char *to, size_t size)
 			 e->value[0]);
 }
 
+/* Of a raw ring's quoit_op4 without an operation, of which the SQE keeps 8 bits. */
+static bool is_of_operation(const struct quoit_error *e)
+{
+	const int32_t number = (int32_t)e->value[0];
+
+	return e->field == QUOIT_FIELD_RESERVED && e->code == -EINVAL &&
+	       number != (uint8_t)number && e->opcode == (uint8_t)number;
+}
+
 /* Is the operation's argument an axis?  Its row's shape in ops.def tells. */
 static bool takes_axis(uint8_t opcode)
 {
@@ -316,6 +325,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		describe_device_fault(e, to, size);
 	else if (is_of_kernel(e))
 		describe_kernel(e, to, size);
+	else if (is_of_operation(e))
+		snprintf(to, size, ": there is no operation %" PRId32, (int32_t)e->value[0]);
 	else if (e->field == QUOIT_FIELD_ARG && takes_axis(e->opcode))
 		describe_axis(e, to, size);
 	else if (e->field == QUOIT_FIELD_DEADLINE && e->code == -ETIME)

@@ -80,18 +80,31 @@ int libquoit_refuse_raw(struct quoit_ring *q)
 		"reap its CQEs with quoit_peek");
 }
 
+/* An error code instead of a number, or a number above `most`. */
+static int refuse_number(struct quoit_ring *q, const char *what, const char *getting, int number,
+			 unsigned most)
+{
+	if (number < 0)
+		return libquoit_refuse(q, -EINVAL, "there is no %s %d: %s it has failed", what,
+				       number, getting);
+	return libquoit_refuse(q, -EINVAL, "there is no %s %d: allowed are 0 to %u", what, number,
+			       most);
+}
+
 int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
 {
-	const int kernel = (int)sqe->reserved0;
+	const int number = (int)sqe->reserved0;
+	const bool is_cut = number != (uint8_t)number; /* quoit_op4 and quoit_op_arg keep 8 bits */
 
-	if (sqe->opcode != QUOIT_OP_LAUNCH)
-		return libquoit_refuse(q, -EINVAL, "reserved0 of the SQE is %#x: it must be 0",
-				       sqe->reserved0);
-	return kernel < 0
-		       ? libquoit_refuse(q, -EINVAL,
-					 "there is no kernel %d: registering it has failed", kernel)
-		       : libquoit_refuse(q, -EINVAL, "there is no kernel %d: allowed are 0 to %u",
-					 kernel, QUOIT_MAX_KERNELS - 1);
+	if (is_cut && sqe->opcode == QUOIT_OP_LAUNCH && sqe->arg == (uint8_t)number)
+		return refuse_number(q, "kernel", "registering", number, QUOIT_MAX_KERNELS - 1);
+	if (is_cut && sqe->opcode == (uint8_t)number)
+		return refuse_number(q, "operation", "finding", number, QUOIT_OP_NR - 1);
+	if (is_cut && sqe->arg == (uint8_t)number)
+		return libquoit_refuse(q, -EINVAL, "the argument is %d: allowed are 0 to %u",
+				       number, UINT8_MAX);
+	return libquoit_refuse(q, -EINVAL, "reserved0 of the SQE is %#x: it must be 0",
+			       sqe->reserved0);
 }
 
 int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t)

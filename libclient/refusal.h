@@ -45,7 +45,10 @@ __attribute__((cold)) int libquoit_refuse_broken(struct quoit_ring *q);
 /* Refuse: there is no such job; the ring is a raw one; the handle is not a tensor's. */
 __attribute__((cold)) int libquoit_refuse_job(struct quoit_ring *q);
 __attribute__((cold)) int libquoit_refuse_raw(struct quoit_ring *q);
-/* sqe->reserved0 is not 0: the number given to quoit_launch names no kernel, or it is a mistake. */
+/*
+ * sqe->reserved0 is not 0: the number given to quoit_launch or quoit_op4 names no kernel or
+ * operation, the argument given to quoit_op_arg is none, or it is a mistake.
+ */
 __attribute__((cold)) int libquoit_refuse_reserved(struct quoit_ring *q,
 						   const struct quoit_sqe *sqe);
 __attribute__((cold)) int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t);

@@ -251,6 +251,7 @@ run install sh tests/install.sh
 run units sh tests/units.sh
 run abi sh tests/abi.sh
 run languages sh tests/languages.sh build
+run new_operation sh tests/new_operation.sh
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
 run placement sh tests/vm/placement.sh build

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - test the include rule, the format, the licence lines, and links of pages (links.sh)
+# lint.sh - test the include rule, the format, the licence lines, the list of slow tests, and links of
+# pages (links.sh)
 #
 # Includes go down only: abi.h <- ring.h <- libclient.  daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.  In each of them, too, a folder includes lower
@@ -21,7 +22,7 @@ files() { # PATTERN...
 
 # Files that FOLDER includes with quotes must lie in it (or below its private folders).
 own_includes() {
-	files "$1/*.c" "$1/*.h" | while read -r f; do
+	files "$1/*.c" "$1/*.h" "$1/*.cu" "$1/*.cuh" | while read -r f; do
 		sed -n 's/^#include "\(.*\)"/\1/p' "$f" | while read -r i; do
 			for path in "$(dirname "$f")/$i" "$1/$i"; do
 				[ ! -f "$path" ] || realpath --relative-to=. "$path"
@@ -64,12 +65,14 @@ expect_nothing 'ring.h includes no header of ours' "$(grep -n '^#include <quoit'
 expect_nothing 'libquoit needs only libc' \
 	"$(grep -lE '#include <(hwloc|numa|liburing|jansson|ini)' libclient/*.c libclient/*.h)"
 expect_nothing 'every file has its licence line' \
-	"$(files '*.c' '*.h' '*.sh' '*.def' '*.pml' '*.awk' 'docs/man/*' 'tools/completion/*' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
+	"$(files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.py' '*.sh' '*.def' '*.pml' '*.awk' 'docs/man/*' 'tools/completion/*' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
 if command -v clang-format >/dev/null; then
-	expect_nothing 'clang-format' "$(files '*.c' '*.h' | xargs clang-format --dry-run 2>&1 | grep -m 20 warning)"
+	expect_nothing 'clang-format' "$(files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | xargs clang-format --dry-run 2>&1 | grep -m 20 warning)"
 else
 	echo 'lint: clang-format is missing: the format is not looked at'
 	skipped=1
 fi
+expect_nothing 'tests/slow_tests names tests that are there' \
+	"$(grep -v '^#' tests/slow_tests | while read -r t; do [ -e "tests/$t.c" ] || echo "$t"; done)"
 expect_nothing 'links of pages (tests/links.sh)' "$(sh tests/links.sh | grep -v ' passed, ')"
 say_counts

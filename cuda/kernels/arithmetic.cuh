@@ -5,6 +5,7 @@
 
 #include "kernels/element.h"
 #include "kernels/map.cuh"
+#include "kernels/row.cuh"
 
 /* The type to compute in. Integers must wrap, and in C++ only unsigned ones do. */
 template <class T> struct wrap {
@@ -17,8 +18,9 @@ template <> struct wrap<int64_t> {
 	using type = uint64_t;
 };
 
+/* The F of an operation is arithmetic_NAME<T>: one for each row of ops.def. */
 #define ARITHMETIC(name, expr)                                                                     \
-	template <class T> struct name : map_binary<T> {                                           \
+	template <class T> struct arithmetic_##name : map_binary<T> {                              \
 		using W = typename wrap<T>::type;                                                  \
 		__device__ T operator()(T x, T y) const                                            \
 		{                                                                                  \
@@ -90,19 +92,10 @@ template <class T> __device__ __forceinline__ T power(T x, T y)
 ARITHMETIC(add, (W)x + (W)y)
 ARITHMETIC(sub, (W)x - (W)y)
 ARITHMETIC(mul, (W)x *(W)y)
-ARITHMETIC(quotient, pick::div(x, y))
-ARITHMETIC(smaller, pick::min(x, y))
-ARITHMETIC(larger, pick::max(x, y))
-ARITHMETIC(power, pick::power(x, y))
-
-template <class T> struct axpby : map_binary<T> {
-	using W = typename wrap<T>::type;
-	W a, b;
-	__device__ T operator()(T x, T y) const
-	{
-		return (T)(a * (W)x + b * (W)y);
-	}
-};
+ARITHMETIC(div, pick::div(x, y))
+ARITHMETIC(min, pick::min(x, y))
+ARITHMETIC(max, pick::max(x, y))
+ARITHMETIC(pow, pick::power(x, y))
 
 /* A job's scalar is the bits of a double for floating-point types, of an integer for others. */
 template <class T> static __host__ __device__ T scalar_as(uint64_t bits)
@@ -118,32 +111,34 @@ template <> inline __host__ __device__ double scalar_as<double>(uint64_t bits)
 	return element_f64(bits);
 }
 
+/* As arithmetic_NAME, with the scalars of the call. */
+template <class T> struct blend_axpby : map_binary<T> {
+	using W = typename wrap<T>::type;
+	W a, b;
+	explicit __host__ __device__ blend_axpby(const quoit_device_call &call)
+	    : a(scalar_as<W>(call.scalar[0])), b(scalar_as<W>(call.scalar[1]))
+	{
+	}
+	__device__ T operator()(T x, T y) const
+	{
+		return (T)(a * (W)x + b * (W)y);
+	}
+};
+
+/* Call go with the F of an operation that has this type; it does not compile before F is above. */
 #pragma nv_exec_check_disable
-template <class T, class Go>
+template <class T, uint8_t dtype, class Go>
 static __host__ __device__ auto arithmetic_as(const quoit_device_call &call, Go go)
 {
-	axpby<T> both;
-
 	switch (call.opcode) {
-	case QUOIT_OP_ADD:
-		return go(add<T>());
-	case QUOIT_OP_SUB:
-		return go(sub<T>());
-	case QUOIT_OP_MUL:
-		return go(mul<T>());
-	case QUOIT_OP_DIV:
-		return go(quotient<T>());
-	case QUOIT_OP_MIN:
-		return go(smaller<T>());
-	case QUOIT_OP_MAX:
-		return go(larger<T>());
-	case QUOIT_OP_POW:
-		return go(power<T>());
+#define QUOIT_ROW_ARITHMETIC(nr, name, types) ROW_CASE(nr, types, go(arithmetic_##name<T>()))
+#define QUOIT_ROW_BLEND(nr, name, types)      ROW_CASE(nr, types, go(blend_##name<T>(call)))
+#include <quoit/family_ops.def>
 	default:
-		both.a = scalar_as<typename wrap<T>::type>(call.scalar[0]);
-		both.b = scalar_as<typename wrap<T>::type>(call.scalar[1]);
-		return go(both);
+		break;
 	}
+	/* Never reached. The compiler needs a result, and add has all types. */
+	return go(arithmetic_add<T>());
 }
 
 /* Call go with the F of the call's operation and type. */
@@ -153,13 +148,13 @@ static __host__ __device__ auto arithmetic_choose(const quoit_device_call &call,
 {
 	switch (call.tensor[0].dtype) {
 	case QUOIT_F32:
-		return arithmetic_as<float>(call, go);
+		return arithmetic_as<float, QUOIT_F32>(call, go);
 	case QUOIT_F64:
-		return arithmetic_as<double>(call, go);
+		return arithmetic_as<double, QUOIT_F64>(call, go);
 	case QUOIT_I32:
-		return arithmetic_as<int32_t>(call, go);
+		return arithmetic_as<int32_t, QUOIT_I32>(call, go);
 	default:
-		return arithmetic_as<int64_t>(call, go);
+		return arithmetic_as<int64_t, QUOIT_I64>(call, go);
 	}
 }
 

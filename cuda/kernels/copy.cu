@@ -143,8 +143,7 @@ __global__ void __launch_bounds__(MAP_THREADS) gather_kernel(struct gather_plan 
 template <class T> struct gather_nodes {
 	static kernel_node narrow, wide;
 };
-template <class T>
-kernel_node gather_nodes<T>::narrow((const void *)gather_kernel<T, int32_t>);
+template <class T> kernel_node gather_nodes<T>::narrow((const void *)gather_kernel<T, int32_t>);
 template <class T> kernel_node gather_nodes<T>::wide((const void *)gather_kernel<T, int64_t>);
 
 template <class T> static cudaError_t gather_as(const struct gather_plan *g, cudaStream_t stream)

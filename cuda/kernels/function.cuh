@@ -3,10 +3,9 @@
 #ifndef QUOIT_CUDA_FUNCTION_CUH
 #define QUOIT_CUDA_FUNCTION_CUH
 
-#include <quoit/families.h>
-
 #include "kernels/element.h"
 #include "kernels/map.cuh"
+#include "kernels/row.cuh"
 
 /* The F of an operation is function_NAME<T>: one for each row of ops.def, which says its types. */
 #define FUNCTION(name, f32, f64)                                                                   \
@@ -61,38 +60,14 @@ template <class T> struct function_relu_grad : map_binary<T> {
 };
 
 /* Call go with the F of an operation that has this type; it does not compile before F is above. */
-#define CASE_FUNCTION(nr, name, types)                                                             \
-	case nr:                                                                                   \
-		if constexpr (QUOIT_TYPES_##types & 1u << dtype)                                   \
-			return go(function_##name<T>());                                           \
-		break;
-#define CASE_GRADIENT CASE_FUNCTION
-#define CASE_NONE(nr, name, types)
-#define CASE_MOVE       CASE_NONE
-#define CASE_CAST       CASE_NONE
-#define CASE_TRANSPOSE  CASE_NONE
-#define CASE_ROLL       CASE_NONE
-#define CASE_GATHER     CASE_NONE
-#define CASE_SELECT     CASE_NONE
-#define CASE_COMPARE    CASE_NONE
-#define CASE_RANDOM     CASE_NONE
-#define CASE_ARITHMETIC CASE_NONE
-#define CASE_BLEND      CASE_NONE
-#define CASE_PRODUCT    CASE_NONE
-#define CASE_REDUCTION  CASE_NONE
-#define CASE_EXTREME    CASE_NONE
-#define CASE_PLACE      CASE_NONE
-#define CASE_LOSS       CASE_NONE
-
 #pragma nv_exec_check_disable
 template <class T, uint8_t dtype, class Go>
 static __host__ __device__ auto function_as(uint8_t opcode, Go go)
 {
 	switch (opcode) {
-#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
-	CASE_##family(nr, name, types)
-#include <quoit/ops.def>
-#undef QUOIT_OP
+#define QUOIT_ROW_FUNCTION(nr, name, types) ROW_CASE(nr, types, go(function_##name<T>()))
+#define QUOIT_ROW_GRADIENT                  QUOIT_ROW_FUNCTION
+#include <quoit/family_ops.def>
 	default:
 		break;
 	}

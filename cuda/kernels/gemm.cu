@@ -80,8 +80,7 @@ static cudaError_t launch(const gemm_plan *g, cudaStream_t stream)
 }
 
 /* Factors of 16 bits are summed in f32, and rounded to their type unless C is f32. */
-template <class T>
-static cudaError_t launch_half(const gemm_plan *g, cudaStream_t stream)
+template <class T> static cudaError_t launch_half(const gemm_plan *g, cudaStream_t stream)
 {
 	return g->c_dtype == QUOIT_F32 ? launch<T, float, float>(g, stream)
 				       : launch<T, T, float>(g, stream);

@@ -7,29 +7,31 @@
  */
 #include "kernels/map.cuh"
 #include "kernels/random_core.h"
+#include "kernels/row.cuh"
 
-template <class T> struct uniform;
-template <> struct uniform<float> {
+/* The Kind of an operation is random_NAME<T>: one for each row of ops.def. */
+template <class T> struct random_uniform;
+template <> struct random_uniform<float> {
 	static __device__ void make(const uint32_t *word, float *ret_x)
 	{
 		random_uniform_f32(word, ret_x);
 	}
 };
-template <> struct uniform<double> {
+template <> struct random_uniform<double> {
 	static __device__ void make(const uint32_t *word, double *ret_x)
 	{
 		random_uniform_f64(word, ret_x);
 	}
 };
 
-template <class T> struct normal;
-template <> struct normal<float> {
+template <class T> struct random_normal;
+template <> struct random_normal<float> {
 	static __device__ void make(const uint32_t *word, float *ret_x)
 	{
 		random_normal_f32(word, ret_x);
 	}
 };
-template <> struct normal<double> {
+template <> struct random_normal<double> {
 	static __device__ void make(const uint32_t *word, double *ret_x)
 	{
 		random_normal_f64(word, ret_x);
@@ -94,13 +96,23 @@ static cudaError_t launch(const walk *w, const quoit_device_call *call, cudaStre
 	return cudaGetLastError();
 }
 
+/* Launch the Kind of an operation that has this type; it does not compile before Kind is above. */
+template <class T, uint8_t dtype>
+static cudaError_t random_as(const walk *w, const quoit_device_call *call, cudaStream_t stream)
+{
+	switch (call->opcode) {
+#define QUOIT_ROW_RANDOM(nr, name, types)                                                          \
+	ROW_CASE(nr, types, (launch<T, random_##name<T>>(w, call, stream)))
+#include <quoit/family_ops.def>
+	default:
+		break;
+	}
+	return cudaErrorNotSupported; /* never reached */
+}
+
 cudaError_t kernel_random(const walk *w, const quoit_device_call *call, cudaStream_t stream)
 {
-	const bool single = call->tensor[0].dtype == QUOIT_F32;
-
-	if (call->opcode == QUOIT_OP_UNIFORM)
-		return single ? launch<float, uniform<float>>(w, call, stream)
-			      : launch<double, uniform<double>>(w, call, stream);
-	return single ? launch<float, normal<float>>(w, call, stream)
-		      : launch<double, normal<double>>(w, call, stream);
+	if (call->tensor[0].dtype == QUOIT_F32)
+		return random_as<float, QUOIT_F32>(w, call, stream);
+	return random_as<double, QUOIT_F64>(w, call, stream);
 }

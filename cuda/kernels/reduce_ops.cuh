@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "kernels/reduce.cuh"
+#include "kernels/row.cuh"
 
 /* ---- the value of an element ---- */
 
@@ -132,43 +133,45 @@ template <class T, bool least> struct extreme : plain<T, T> {
 
 /* ---- choose R ---- */
 
-#pragma nv_exec_check_disable
-template <class T, class Go>
-static __host__ __device__ auto reduce_float(const reduce_plan &p, Go go)
-{
-	switch (p.opcode) {
-	case QUOIT_OP_SUM:
-	case QUOIT_OP_MEAN:
-		return go(sum<T, double, plain<T, double>>());
-	case QUOIT_OP_SQNORM:
-		return go(sum<T, double, squared<T>>());
-	case QUOIT_OP_SQLOSS:
-		return go(sum<T, double, loss<T>>());
-	case QUOIT_OP_PROD:
-		return go(product<T, double>());
-	case QUOIT_OP_AMIN:
-	case QUOIT_OP_ARGMIN:
-		return go(extreme<T, true>());
-	default:
-		return go(extreme<T, false>());
-	}
-}
+/* The type to compute in. */
+template <class T> struct reduce_wide {
+	using type = uint64_t;
+};
+template <> struct reduce_wide<float> {
+	using type = double;
+};
+template <> struct reduce_wide<double> {
+	using type = double;
+};
+template <class T> using wide = typename reduce_wide<T>::type;
 
+/* The R of an operation is reduction_NAME<T>: one for each row of ops.def. */
+template <class T> using reduction_sum = sum<T, wide<T>, plain<T, wide<T>>>;
+template <class T> using reduction_mean = reduction_sum<T>;
+template <class T> using reduction_sqnorm = sum<T, double, squared<T>>;
+template <class T> using reduction_sqloss = sum<T, double, loss<T>>;
+template <class T> using reduction_prod = product<T, wide<T>>;
+template <class T> using reduction_amax = extreme<T, false>;
+template <class T> using reduction_argmax = extreme<T, false>;
+template <class T> using reduction_amin = extreme<T, true>;
+template <class T> using reduction_argmin = extreme<T, true>;
+
+/* Call go with the R of an operation that has this type; it does not compile before R is above. */
 #pragma nv_exec_check_disable
-template <class T, class Go>
-static __host__ __device__ auto reduce_integer(const reduce_plan &p, Go go)
+template <class T, uint8_t dtype, class Go>
+static __host__ __device__ auto reduce_as(const reduce_plan &p, Go go)
 {
 	switch (p.opcode) {
-	case QUOIT_OP_SUM:
-		return go(sum<T, uint64_t, plain<T, uint64_t>>());
-	case QUOIT_OP_PROD:
-		return go(product<T, uint64_t>());
-	case QUOIT_OP_AMIN:
-	case QUOIT_OP_ARGMIN:
-		return go(extreme<T, true>());
+#define QUOIT_ROW_REDUCTION(nr, name, types) ROW_CASE(nr, types, go(reduction_##name<T>()))
+#define QUOIT_ROW_EXTREME                    QUOIT_ROW_REDUCTION
+#define QUOIT_ROW_PLACE                      QUOIT_ROW_REDUCTION
+#define QUOIT_ROW_LOSS                       QUOIT_ROW_REDUCTION
+#include <quoit/family_ops.def>
 	default:
-		return go(extreme<T, false>());
+		break;
 	}
+	/* Never reached. The compiler needs a result, and sum has all types. */
+	return go(reduction_sum<T>());
 }
 
 /* Call go with the R of the plan's operation and type. */
@@ -177,13 +180,13 @@ template <class Go> static __host__ __device__ auto reduce_choose(const reduce_p
 {
 	switch (p.dtype) {
 	case QUOIT_F32:
-		return reduce_float<float>(p, go);
+		return reduce_as<float, QUOIT_F32>(p, go);
 	case QUOIT_F64:
-		return reduce_float<double>(p, go);
+		return reduce_as<double, QUOIT_F64>(p, go);
 	case QUOIT_I32:
-		return reduce_integer<int32_t>(p, go);
+		return reduce_as<int32_t, QUOIT_I32>(p, go);
 	default:
-		return reduce_integer<int64_t>(p, go);
+		return reduce_as<int64_t, QUOIT_I64>(p, go);
 	}
 }
 

@@ -87,7 +87,8 @@ const struct option_row config_rows[] = {
 	 false},
 	{"worker-nice", OPTION_NUMBER, FIELD(worker_nice), 0, 19, "N",
 	 "nice value of the worker threads, which run tiles of long jobs (0: as quoitd; 19: small "
-	 "jobs of other sessions go first, but so do other programs)",
+	 "jobs of other sessions go first, but so do other programs); the processes of modules always "
+	 "have 19",
 	 false},
 	{"no-io-uring", OPTION_FLAG, FIELD(no_io_uring), 0, 0, NULL,
 	 "read and write files by threads, as if the kernel refused io_uring", false},

@@ -248,34 +248,15 @@ struct elementwise_row {
 	}
 
 /* A row for each operation of these families, which does not compile until its kernels are above. */
-#define ROW_FUNCTION(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 1},
-#define ROW_GRADIENT(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 2},
-#define ROW_BLEND                     ROW_GRADIENT
-#define ROW_ARITHMETIC(nr, name, types)                                                            \
+static const struct elementwise_row elementwise_rows[] = {
+#define QUOIT_ROW_FUNCTION(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 1},
+#define QUOIT_ROW_GRADIENT(nr, name, types) [nr] = {.fn = KERNELS_##types(name), .inputs = 2},
+#define QUOIT_ROW_BLEND                     QUOIT_ROW_GRADIENT
+#define QUOIT_ROW_ARITHMETIC(nr, name, types)                                                      \
 	[nr] = {.fn = KERNELS_##types(name),                                                       \
 		.with_scalar = KERNELS_##types(name##_scalar),                                     \
 		.inputs = 2},
-/* The other families have files of their own. */
-#define ROW_NONE(nr, name, types)
-#define ROW_MOVE(nr, name, types)
-#define ROW_CAST(nr, name, types)
-#define ROW_TRANSPOSE(nr, name, types)
-#define ROW_ROLL(nr, name, types)
-#define ROW_GATHER(nr, name, types)
-#define ROW_SELECT(nr, name, types)
-#define ROW_COMPARE(nr, name, types)
-#define ROW_RANDOM(nr, name, types)
-#define ROW_PRODUCT(nr, name, types)
-#define ROW_REDUCTION(nr, name, types)
-#define ROW_EXTREME(nr, name, types)
-#define ROW_PLACE(nr, name, types)
-#define ROW_LOSS(nr, name, types)
-
-static const struct elementwise_row elementwise_rows[] = {
-#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
-	ROW_##family(nr, name, types)
-#include <quoit/ops.def>
-#undef QUOIT_OP
+#include <quoit/family_ops.def>
 };
 
 /* Is one input args->scalar[0]?  Only operations that take a scalar may have an arg (rules.c). */

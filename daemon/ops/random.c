@@ -91,6 +91,17 @@ static void normal_f64(void *restrict out, const uint32_t *restrict word, size_t
 	}
 }
 
+#define KINDS_F(name)                                                                              \
+	{                                                                                          \
+		[QUOIT_F32] = name##_f32, [QUOIT_F64] = name##_f64                                 \
+	}
+
+/* For each operation of the family, by type; it does not compile until they are above. */
+static random_fn *const random_kinds[][QUOIT_DTYPE_NR] = {
+#define QUOIT_ROW_RANDOM(nr, name, types) [nr] = KINDS_##types(name),
+#include <quoit/family_ops.def>
+};
+
 struct random_source {
 	random_fn *fn;
 	uint64_t key;
@@ -128,11 +139,9 @@ static void random_piece(void *const ptr[], uint64_t index, size_t n, void *cont
 
 static void random_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 {
-	static random_fn *const uniform[] = {[QUOIT_F32] = uniform_f32, [QUOIT_F64] = uniform_f64};
-	static random_fn *const normal[] = {[QUOIT_F32] = normal_f32, [QUOIT_F64] = normal_f64};
 	const struct op_tensor *t[] = {&args->t[0]};
 	struct random_source source = {
-		.fn = (args->opcode == QUOIT_OP_UNIFORM ? uniform : normal)[t[0]->dtype],
+		.fn = random_kinds[args->opcode][t[0]->dtype],
 		.key = args->scalar[0].u,
 		.block = args->scalar[1].u,
 		.size = op_dtype_size(t[0]->dtype),

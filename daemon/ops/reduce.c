@@ -139,38 +139,46 @@ REDUCE(prod, f64, f64, f, 1, v, a *v)
 REDUCE(prod, i32, uint64_t, u, 1, v, a *v)
 REDUCE(prod, i64, uint64_t, u, 1, v, a *v)
 
-/* A reduction by type.  `merge` takes in accumulators: a sum's, too, for sums of squares. */
+/* A reduction by type, and the operation that takes in its accumulators: SUM, for sums of squares. */
 struct reduce_kind {
 	struct reduce_row row[QUOIT_DTYPE_NR];
-	const struct reduce_kind *merge; /* NULL: itself */
+	uint8_t merge;
 };
 
 #define ROW(name, type, first)                                                                     \
 	{                                                                                          \
 		name##_run_##type, name##_columns_##type, first                                    \
 	}
-#define ROWS_FLOAT(name, first)                                                                    \
+/* The rows of each type that a letter of ops.def stands for. */
+#define ROWS_F(name, first, whole)                                                                 \
 	[QUOIT_F32] = ROW(name, f32, {.f = first}), [QUOIT_F64] = ROW(name, f64, {.f = first})
-#define ROWS(name, first, whole)                                                                   \
-	ROWS_FLOAT(name, first), [QUOIT_I32] = ROW(name, i32, {.i = whole}),                       \
-				 [QUOIT_I64] = ROW(name, i64, {.i = whole})
+#define ROWS_N(name, first, whole)                                                                 \
+	ROWS_F(name, first, whole), [QUOIT_I32] = ROW(name, i32, {.i = whole}),                    \
+				    [QUOIT_I64] = ROW(name, i64, {.i = whole})
 
-static const struct reduce_kind kind_sum = {.row = {ROWS(sum, 0, 0)}};
-static const struct reduce_kind kind_sqnorm = {.row = {ROWS_FLOAT(sqnorm, 0)}, .merge = &kind_sum};
-static const struct reduce_kind kind_amax = {.row = {ROWS(amax, -(f64)INFINITY, INT64_MIN)}};
-static const struct reduce_kind kind_amin = {.row = {ROWS(amin, (f64)INFINITY, INT64_MAX)}};
-static const struct reduce_kind kind_prod = {.row = {ROWS(prod, 1, 1)}};
+/* What each operation reduces by, and what it starts from. */
+#define KIND_sum(rows)    rows(sum, 0, 0)
+#define KIND_mean(rows)   rows(sum, 0, 0)
+#define KIND_sqnorm(rows) rows(sqnorm, 0, 0)
+#define KIND_prod(rows)   rows(prod, 1, 1)
+#define KIND_amax(rows)   rows(amax, -(f64)INFINITY, INT64_MIN)
+#define KIND_amin(rows)   rows(amin, (f64)INFINITY, INT64_MAX)
+#define KIND_argmax       KIND_amax
+#define KIND_argmin       KIND_amin
 
-static const struct reduce_kind *const reduce_kinds[] = {
-	[QUOIT_OP_SUM] = &kind_sum,       [QUOIT_OP_MEAN] = &kind_sum,
-	[QUOIT_OP_SQNORM] = &kind_sqnorm, [QUOIT_OP_AMAX] = &kind_amax,
-	[QUOIT_OP_ARGMAX] = &kind_amax,   [QUOIT_OP_AMIN] = &kind_amin,
-	[QUOIT_OP_ARGMIN] = &kind_amin,   [QUOIT_OP_PROD] = &kind_prod,
+/* A kind for each operation of these families, which does not compile until it is above. */
+static const struct reduce_kind reduce_kinds[] = {
+#define QUOIT_ROW_REDUCTION(nr, name, types)                                                       \
+	[nr] = {.row = {KIND_##name(ROWS_##types)},                                                \
+		.merge = nr == QUOIT_OP_SQNORM ? QUOIT_OP_SUM : nr},
+#define QUOIT_ROW_EXTREME QUOIT_ROW_REDUCTION
+#define QUOIT_ROW_PLACE   QUOIT_ROW_REDUCTION
+#include <quoit/family_ops.def>
 };
 
 walk_fn *reduce_extreme(uint8_t opcode, uint8_t dtype, union op_scalar *ret_start)
 {
-	const struct reduce_row *row = &reduce_kinds[opcode]->row[dtype];
+	const struct reduce_row *row = &reduce_kinds[opcode].row[dtype];
 
 	*ret_start = row->start;
 	return row->run;
@@ -228,10 +236,9 @@ static void reduce_parts(struct op_args *args, const struct reduce_row *row, uin
 static void reduce_finish(struct op_args *args)
 {
 	const bool whole = args->t[1].dtype == QUOIT_I32 || args->t[1].dtype == QUOIT_I64;
-	const struct reduce_kind *kind = reduce_kinds[args->opcode];
 	/* Parts have the accumulator's type. */
 	const struct reduce_row *row =
-		&(kind->merge ? kind->merge : kind)->row[whole ? QUOIT_I64 : QUOIT_F64];
+		&reduce_kinds[reduce_kinds[args->opcode].merge].row[whole ? QUOIT_I64 : QUOIT_F64];
 	union op_scalar acc = row->start;
 
 	if (op_count(&args->t[0]) != 1)
@@ -313,7 +320,7 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	const struct op_tensor *t[] = {&args->t[0], &first};
 	const uint32_t a = args->arg & 3;
 	struct reduce_axis axis = {.args = args,
-				   .row = &reduce_kinds[args->opcode]->row[first.dtype]};
+				   .row = &reduce_kinds[args->opcode].row[first.dtype]};
 	uint64_t begin, end;
 	bool even;
 
@@ -325,8 +332,8 @@ static void reduce_run(struct op_args *args, uint32_t tile, uint32_t tiles)
 	axis.stride = first.stride[a] * op_dtype_size(first.dtype);
 	first.dim[a] = 1;
 	walk_make(&axis.walk, t, 2, 1, WALK_ANY_ORDER);
-	if (quoit_needs_element(args->opcode) && reduce_nothing(args))
-		axis.row = &kind_sum.row[first.dtype]; /* zeros: the job has failed */
+	if (quoit_needs_element(args->opcode) && reduce_nothing(args)) /* failed: write zeros */
+		axis.row = &reduce_kinds[QUOIT_OP_SUM].row[first.dtype];
 	begin = axis.walk.count * tile / tiles;
 	end = axis.walk.count * (tile + 1) / tiles;
 	even = axis.stride == op_dtype_size(first.dtype) || axis.walk.count < REDUCE_LONG;

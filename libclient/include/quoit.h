@@ -316,7 +316,8 @@ int quoit_arm(struct quoit_ring *q);
  *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
- * -EINVAL: sqe.reserved0 is not 0, as that of a quoit_launch without a kernel.
+ * -EINVAL: sqe.reserved0 is not 0, as that of a quoit_launch without a kernel, or of a quoit_op4
+ * without an operation.
  *
  * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not return
  * it for a full SQ: it waits for room.
@@ -634,14 +635,18 @@ QUOIT_INLINE uint64_t quoit_bits(double x)
 	return v.u;
 }
 
-/* Any operation by its number (QUOIT_OP_*, quoit_find_op), without argument and scalars. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tensor t0,
-						      quoit_tensor t1, quoit_tensor t2,
-						      quoit_tensor t3)
+/*
+ * Any operation by its number (QUOIT_OP_*, quoit_find_op), without argument and scalars.  A number
+ * that does not fit into the SQE's 8 bits, such as the error of a quoit_find_op that was not looked
+ * at, also goes into sqe.reserved0: then quoit_push and quoit_start refuse the job (-EINVAL).
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(int opcode, quoit_tensor t0, quoit_tensor t1,
+						      quoit_tensor t2, quoit_tensor t3)
 {
 	struct quoit_sqe sqe = QUOIT_ZEROS;
 
-	sqe.opcode = opcode;
+	sqe.opcode = (uint8_t)opcode;
+	sqe.reserved0 = opcode == (uint8_t)opcode ? 0 : (uint32_t)opcode;
 	sqe.tensor[0] = t0;
 	sqe.tensor[1] = t1;
 	sqe.tensor[2] = t2;
@@ -650,19 +655,22 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op4(uint8_t opcode, quoit_tens
 }
 
 /*
- * The same job with an argument and two scalars, as bits: quoit_bits for a double.
+ * The same job with an argument and two scalars, as bits: quoit_bits for a double.  An argument
+ * that does not fit into 8 bits is refused as such an operation is; quoit_axis makes one of an axis.
  */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, uint8_t arg,
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_arg(struct quoit_sqe sqe, int arg,
 							 uint64_t scalar0, uint64_t scalar1)
 {
-	sqe.arg = arg;
+	sqe.arg = (uint8_t)arg;
+	if (arg != (uint8_t)arg && sqe.reserved0 == 0)
+		sqe.reserved0 = (uint32_t)arg;
 	sqe.scalar[0] = scalar0;
 	sqe.scalar[1] = scalar1;
 	return sqe;
 }
 
 /* As quoit_op_arg, for operations on integer tensors whose scalars are integers. */
-QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, uint8_t arg,
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_op_int(struct quoit_sqe sqe, int arg,
 							 int64_t scalar0, int64_t scalar1)
 {
 	sqe = quoit_op_arg(sqe, arg, (uint64_t)scalar0, (uint64_t)scalar1);
@@ -957,11 +965,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_launch(int kernel, quoit_tenso
 							 quoit_tensor t1, quoit_tensor t2,
 							 quoit_tensor t3)
 {
-	struct quoit_sqe sqe =
-		quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), (uint8_t)kernel, 0, 0);
-
-	sqe.reserved0 = kernel == (uint8_t)kernel ? 0 : (uint32_t)kernel;
-	return sqe;
+	return quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, t0, t1, t2, t3), kernel, 0, 0);
 }
 
 /* Read a dense tensor from a file of quoit_add_file, or write it; the result counts bytes. */

@@ -46,9 +46,9 @@ struct house house_open(uint32_t entries)
 	numbers[2] = quoit_find_op(h.s, "sample_sleep");
 	for (int i = 0; i < 3; i++)
 		cr_assert_geq(numbers[i], QUOIT_OP_MODULE_FIRST);
-	h.axpy = (uint8_t)numbers[0];
-	h.smooth = (uint8_t)numbers[1];
-	h.sleep = (uint8_t)numbers[2];
+	h.axpy = numbers[0];
+	h.smooth = numbers[1];
+	h.sleep = numbers[2];
 	return h;
 }
 

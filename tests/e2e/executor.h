@@ -13,7 +13,7 @@ struct house {
 	struct daemon d;
 	struct quoit_session *s;
 	struct quoit_ring *q; /* a raw ring: the caller sets user_data */
-	uint8_t axpy, smooth, sleep;
+	int axpy, smooth, sleep;
 };
 
 /* sqe.arg of sample_sleep: its action after the sleep. */

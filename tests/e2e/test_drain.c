@@ -33,7 +33,7 @@ static void start(const char *drain, const char *option)
 	h = (struct house){0};
 	cr_assert_eq(daemon_start_prepared(&h.d, options, prepare), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
+	h.sleep = quoit_find_op(h.s, "sample_sleep");
 }
 
 static void submit_naps(unsigned count, int64_t milliseconds)

@@ -314,7 +314,7 @@ Test(executor_deaths, a_job_that_hangs_ends_when_the_modules_jobs_have_to)
 	snprintf(option, sizeof option, "--module=%s/modules/sample.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
+	h.sleep = quoit_find_op(h.s, "sample_sleep");
 	house_visit(&h, &s, &q);
 	house_submit(h.q, house_nap(&h, 0, 0, SLEEP_LOOP), 1);
 	usleep(20000);

@@ -152,7 +152,7 @@ Test(shares, many_floods_in_a_module_are_no_longer_than_one)
 	snprintf(module, sizeof module, "--module=%s/modules/sample.so", build ? build : "build");
 	cr_assert_eq(daemon_start(&h.d, options), 0);
 	house_visit(&h, &h.s, &h.q);
-	h.sleep = (uint8_t)quoit_find_op(h.s, "sample_sleep");
+	h.sleep = quoit_find_op(h.s, "sample_sleep");
 	for (unsigned i = 0; i < CROWD; i++) {
 		house_visit(&h, &f[i].s, &f[i].q);
 		submit(&f[i], house_nap(&h, QUOIT_NO_TENSOR, 1, SLEEP_WELL), 200);

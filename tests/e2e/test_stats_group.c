@@ -138,6 +138,23 @@ Test(stats_group, a_user_sees_no_session_while_quoitd_hangs_and_is_told_why)
 	stop(&d);
 }
 
+Test(stats_group, a_user_sees_no_session_of_a_dead_quoitd_and_is_told_why)
+{
+	const char *words[] = {"quoit", "ps", "--socket", NULL, "-o", "uid=", NULL};
+	struct daemon d;
+	pid_t alice;
+
+	start(&d, 0);
+	words[3] = d.socket;
+	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
+	daemon_kill(&d);
+	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 1);
+	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
+	cr_expect_not(strstr(said, "of other users"), "%s", said);
+	users_close(alice);
+	stop(&d);
+}
+
 /* Sessions beyond one reply's list; none of Bob's among them. */
 Test(stats_group, a_user_sees_all_of_many_own_sessions)
 {

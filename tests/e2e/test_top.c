@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_top.c - quoit top --batch: sessions that come and go while it looks */
+/* test_top.c - quoit top: sessions that come and go while it looks, and when it ends */
+#include <pty.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -166,4 +170,85 @@ Test(top, a_device_has_a_line_with_its_jobs_and_memory)
 	read_until(&t, "90.0M for leases, 0B leased\n", true);
 	daemon_stop(&d);
 	(void)pclose(t.from);
+}
+
+/* A `quoit top` on a terminal, at ten readings a second, and all that it has written there. */
+struct terminal {
+	pid_t pid;
+	int fd;
+	size_t used;
+	char said[1 << 20];
+};
+
+static void begin_on_terminal(struct terminal *t, const struct daemon *d, const char *option)
+{
+	const struct winsize size = {.ws_row = 24, .ws_col = 120};
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/quoit", tool_folder());
+	t->used = 0;
+	t->pid = forkpty(&t->fd, NULL, NULL, &size);
+	cr_assert_geq(t->pid, 0);
+	if (t->pid > 0)
+		return;
+	setenv("TERM", "xterm", true);
+	execl(path, "quoit", "top", "--delay=0.1", "--socket", d->socket, option, NULL);
+	_exit(127);
+}
+
+/* Read on; false: it has ended. */
+static bool read_terminal(struct terminal *t)
+{
+	ssize_t n;
+
+	cr_assert_lt(t->used, sizeof t->said - 1);
+	n = read(t->fd, t->said + t->used, sizeof t->said - 1 - t->used);
+	t->used += n > 0 ? (size_t)n : 0;
+	t->said[t->used] = '\0';
+	return n > 0;
+}
+
+static int end_on_terminal(struct terminal *t)
+{
+	int status;
+
+	while (read_terminal(t))
+		;
+	close(t->fd);
+	cr_assert_eq(waitpid(t->pid, &status, 0), t->pid);
+	return status;
+}
+
+/* Its own cost, which only a second reading tells. */
+#define SECOND_READING "% of a core"
+
+Test(top, on_a_terminal_the_reading_at_the_start_is_none_of_those_asked_for)
+{
+	static struct terminal t;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	begin_on_terminal(&t, &d, "--iterations=1");
+	cr_expect_eq(end_on_terminal(&t), 0);
+	cr_expect(strstr(t.said, SECOND_READING), "%s", t.said);
+	daemon_stop(&d);
+}
+
+Test(top, on_a_terminal_it_goes_on_until_it_is_told_to_end)
+{
+	static struct terminal t;
+	struct quoit_session *s;
+	struct daemon d;
+
+	cr_assert_eq(daemon_start(&d, NULL), 0);
+	begin_on_terminal(&t, &d, NULL);
+	while (!strstr(t.said, SECOND_READING))
+		cr_assert(read_terminal(&t), "%s", t.said);
+	s = open_named(&d, "new-one");
+	while (!strstr(t.said, "new-one"))
+		cr_assert(read_terminal(&t), "%s", t.said);
+	cr_assert_eq(write(t.fd, "q", 1), 1);
+	cr_expect_eq(end_on_terminal(&t), 0);
+	quoit_close(s, 0);
+	daemon_stop(&d);
 }

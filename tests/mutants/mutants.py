@@ -26,12 +26,7 @@ FOLDER = 'build/mutants'
 PATTERNS = ('daemon/*.c', 'libclient/*.c', 'tools/*.c')
 # Their faults are no promise: examples, and programs that measure.
 LEFT_OUT = ('libclient/examples/', 'tools/cmd_bench', 'tools/bench/')
-# These wait, measure a core's work over time, or start many daemons: see quick.sh.
-SLOW = tuple('build/debug/tests/' + name for name in (
-    'e2e/test_watchdog', 'e2e/test_fair_shares', 'e2e/test_figures', 'e2e/test_machines', 'e2e/test_memory_theorem',
-    'e2e/test_executor_deaths', 'e2e/test_executor_starts', 'e2e/test_exporter_prometheus', 'e2e/test_probes',
-    'e2e/test_drain', 'e2e/test_w5', 'e2e/test_latency', 'e2e/test_device_pairs', 'e2e/test_device_faults',
-    'e2e/test_direct_faults', 'unit/test_ops_gemm_half'))
+SLOW_TESTS = 'tests/slow_tests'
 PRIVATE = '''mount --bind "$1" "$1" && mount -o remount,bind,ro / && mount -t tmpfs tmpfs /tmp &&
 mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && echo 1000 >/proc/self/oom_score_adj &&
 export QUOIT_MUTANTS=private && shift && exec "$@"'''
@@ -62,6 +57,12 @@ def alone():
     os.makedirs(FOLDER, exist_ok=True)
     os.execvp('unshare', ['unshare', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc', 'sh', '-c',
                           PRIVATE, 'sh', os.path.abspath(FOLDER), sys.executable, *sys.argv])
+
+
+def slow():
+    """The programs that take too long to be run for each fault."""
+    with open(SLOW_TESTS) as file:
+        return {'build/debug/tests/' + line.strip() for line in file if not line.startswith('#')}
 
 
 def sample(options):
@@ -104,7 +105,8 @@ class Mutants:
         folders = {os.path.dirname(path) for path in paths}
         concerned = {'unit': lambda p: any(self.unit.near(p, folder) for folder in folders),
                      'e2e': lambda p: any(trial.concerned(path, p) for path in paths)}
-        quick = {kind: [p for p in self.tree.programs(kind) if p not in SLOW and concerned[kind](p)]
+        left_out = slow()
+        quick = {kind: [p for p in self.tree.programs(kind) if p not in left_out and concerned[kind](p)]
                  for kind in concerned}
         wanted = quick['unit'] + ([] if self.only_unit else quick['e2e'] + build.SHARED)
         if not self.tree.make(*wanted):

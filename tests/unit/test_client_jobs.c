@@ -799,6 +799,43 @@ Test(managed, a_launch_of_what_is_no_kernel_is_refused)
 	cr_expect(fake_sqe(f, 0).opcode == QUOIT_OP_LAUNCH && fake_sqe(f, 0).arg == 255);
 }
 
+/* So has the number of an operation, and an argument: cut to them, -1 would be QUOIT_AXIS_ALL. */
+Test(managed, what_is_no_operation_or_no_argument_is_refused)
+{
+	const struct quoit_sqe sum = quoit_op4(QUOIT_OP_SUM, 1, 2, 0, 0);
+	const struct {
+		struct quoit_sqe sqe;
+		const char *text;
+	} wrong[] = {
+		{quoit_op4(-ENOENT, 1, 0, 0, 0), "there is no operation -2: finding it has failed"},
+		{quoit_op4(-256, 1, 0, 0, 0), "there is no operation -256"},
+		{quoit_op4(INT_MIN, 1, 0, 0, 0), "there is no operation -2147483648"},
+		{quoit_op4(QUOIT_OP_LAUNCH - 256, 1, 0, 0, 0), "there is no operation -192"},
+		{quoit_op4(256, 1, 0, 0, 0), "there is no operation 256: allowed are 0 to 255"},
+		{quoit_op_arg(quoit_op4(-ENOENT, 1, 0, 0, 0), 3, 0, 0), "there is no operation -2"},
+		{quoit_op_arg(quoit_op4(-ENOENT, 1, 0, 0, 0), -1, 0, 0),
+		 "there is no operation -2"},
+		{quoit_op_arg(sum, -1, 0, 0), "the argument is -1: allowed are 0 to 255"},
+		{quoit_op_int(sum, 256, 0, 0), "the argument is 256: allowed are 0 to 255"},
+		{quoit_op_arg(quoit_op4(QUOIT_OP_LAUNCH, 1, 0, 0, 0), -ENOENT, 0, 0),
+		 "there is no kernel -2: registering it has failed"},
+	};
+	quoit_job job;
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		cr_expect_eq(quoit_push(q, wrong[i].sqe), -EINVAL);
+		cr_expect(strstr(quoit_error_text(q), wrong[i].text), "%zu: %s", i,
+			  quoit_error_text(q));
+		cr_expect_eq(quoit_start(q, wrong[i].sqe, &job), -EINVAL);
+	}
+	for (int n = 0; n < 256; n++) {
+		const struct quoit_sqe sqe = quoit_op_arg(quoit_op4(n, 1, 0, 0, 0), n, 0, 0);
+
+		cr_expect(sqe.opcode == n && sqe.arg == n && !sqe.reserved0);
+	}
+	cr_expect_eq(fake_fetched(f), 0, "quoitd has seen no job");
+}
+
 Test(raw, a_launch_of_what_is_no_kernel_keeps_its_mark)
 {
 	struct quoit_sqe *sqe = quoit_get_sqe(q);
@@ -1041,6 +1078,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		       "launch (job 0x9) failed with EINVAL: there is no kernel 77"),
 		FAILED(-EINVAL, LAUNCH, RESERVED, (uint32_t)-2, 0,
 		       "launch (job 0x9) failed with EINVAL: there is no kernel -2"),
+		FAILED(-EINVAL, FREE, RESERVED, (uint32_t)(QUOIT_OP_FREE - 256), 0,
+		       "free (job 0x9) failed with EINVAL: there is no operation -253"),
 		FAILED(-ENOENT, LAUNCH, ARG, 3, 0,
 		       "launch (job 0x9) failed with ENOENT: kernel 3 is not available on its "
 		       "device"),

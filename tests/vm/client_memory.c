@@ -89,11 +89,11 @@ int client_module(const char *argument)
 		return client_fail("sample_sleep", opcode);
 	t = quoit_create_vector(q, QUOIT_F32, 1);
 	(void)quoit_start(q,
-			  quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0),
+			  quoit_op_arg(quoit_op4(opcode, t, 0, 0, 0),
 				       (uint8_t)strtoul(argument, NULL, 10), 0, 0),
 			  &job);
 	bad = quoit_wait(q, job, QUOIT_FOREVER);
-	(void)quoit_start(q, quoit_op_arg(quoit_op4((uint8_t)opcode, t, 0, 0, 0), 0, 1, 0), &job);
+	(void)quoit_start(q, quoit_op_arg(quoit_op4(opcode, t, 0, 0, 0), 0, 1, 0), &job);
 	err = quoit_wait(q, job, QUOIT_FOREVER);
 	printf("%s, then %s\n", quoit_strerror(bad), quoit_strerror(err));
 	return bad != -QUOIT_EEXEC || err || quoit_close(s, 0);

@@ -168,7 +168,7 @@ struct quoit_sqe {
 	uint8_t flags;      /* QUOIT_SQE_* */
 	uint8_t device;     /* CREATE: where its bytes live, 0: the host, n: device n - 1; else 0 */
 	uint8_t arg;        /* depends on the operation: see above */
-	uint32_t reserved0; /* zero; quoit_launch marks an impossible job here */
+	uint32_t reserved0; /* zero; quoit_op4 and quoit_launch mark an impossible job here */
 	uint64_t user_data; /* returned unchanged in the CQE */
 	QUOIT_UNNAMED union {
 		QUOIT_UNNAMED struct {

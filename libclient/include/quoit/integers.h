@@ -39,8 +39,8 @@ QUOIT_NO_FLOATING(quoit_max_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_pow_int, quoit_tensor, quoit_tensor, T)
 QUOIT_NO_FLOATING(quoit_compare_int, quoit_tensor, quoit_tensor, enum quoit_predicate, T)
 QUOIT_NO_FLOATING2(quoit_axpby_int, quoit_tensor, T, quoit_tensor, U, quoit_tensor)
-QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, uint8_t, T, U)
-QUOIT_NO_FLOATING2(quoit_op_arg, struct quoit_sqe, uint8_t, T, U)
+QUOIT_NO_FLOATING2(quoit_op_int, struct quoit_sqe, int, T, U)
+QUOIT_NO_FLOATING2(quoit_op_arg, struct quoit_sqe, int, T, U)
 QUOIT_NO_FLOATING2(quoit_with_scalars, struct quoit_sqe, T, U)
 #undef QUOIT_NO_FLOATING
 #undef QUOIT_NO_FLOATING2
