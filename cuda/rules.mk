@@ -41,7 +41,10 @@ cuda_flags = $(CUDA_OPTIMIZE) -std=c++17 -fmad=false -Icuda -Ilibclient/include 
 	-Xcompiler -fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall
 cuda_libs := -L$(cuda_home)/lib64 -lcudart$(if $(filter static,$(CUDART)),_static) -ldl -lrt -lpthread -lm
 
-.PHONY: cuda-left-out cuda-other-archs gpu-tests gpu-e2e gpu-e2e-list
+.PHONY: has-cuda cuda-left-out cuda-other-archs gpu-tests gpu-e2e gpu-e2e-list
+# Fails where there is no toolkit.
+has-cuda:
+	@[ -n '$(cuda_home)' ]
 cuda-left-out:
 	@echo 'quoit-cuda.so is left out: $(if $(NVCC),$(NVCC) does not say where its toolkit is,no nvcc)'
 # A test that every kernel compiles for the supported architectures that CUDA_ARCHS leaves out. That

@@ -32,9 +32,17 @@ exported() { # LIBRARY: "NAME VERSION" of what it defines
 	nm -D --defined-only --with-symbol-versions "$1" | awk '$2 != "A" { sub(/@+/, " ", $3); print $3 }' | sort
 }
 
-mapped() { # the same as the map says
+mapped() { # MAP: the same as it says
 	awk '/^QUOIT_[0-9.]+ \{/ { version = $1 } /^local:/ { version = "" }
-		/^\tquoit_[a-z0-9_]+;/ && version { sub(/;/, "", $1); print $1, version }' $map | sort
+		/^\tquoit_[a-z0-9_]+;/ && version { sub(/;/, "", $1); print $1, version }' "$1" | sort
+}
+
+# What is newer than the last tag and has a version that this one has: Debian's packages of programs
+# would ask for too old a library.
+newer_in_an_old_version() { # SOURCES
+	mapped "$1/$map" >"$work/then-mapped"
+	cut -d ' ' -f 2 "$work/then-mapped" | sort -u >"$work/then-versions"
+	comm -13 "$work/then-mapped" "$work/mapped" | grep -wF -f "$work/then-versions"
 }
 
 # Names of functions that are declared outside of all braces, and of inline functions that the
@@ -64,16 +72,18 @@ sources() { # TREE-ISH TO
 place . "$work/now" || fail 'libquoit.so is built'
 
 exported "$work/now/libquoit.so" >"$work/exported"
-mapped >"$work/mapped"
+mapped $map >"$work/mapped"
 expect_nothing 'each exported symbol is of the version that the map says, and the other way round' \
 	"$(diff "$work/mapped" "$work/exported")"
 expect_nothing 'nothing else is exported' "$(grep -v '^quoit_[a-z0-9_]* QUOIT_[0-9.]*$' "$work/exported")"
 [ -s "$work/exported" ] && pass || fail 'something is exported'
 cut -d ' ' -f 1 "$work/mapped" >"$work/names"
 declared >"$work/declared"
-expect_nothing 'quoit.h declares what the library exports' "$(diff "$work/names" "$work/declared")"
-sed -n 's/^ \(quoit_[a-z0-9_]*\)@\(QUOIT_[0-9.]*\) .*/\1 \2/p' $packaged | sort >"$work/packaged"
-expect_nothing "$packaged has the same symbols" "$(diff "$work/mapped" "$work/packaged")"
+expect_nothing "quoit.h declares what $map exports" "$(diff "$work/names" "$work/declared" |
+	sed -n "s|^<|not in quoit.h:|p; s|^>|not in $map:|p")"
+cut -d ' ' -f 2 "$work/mapped" | sort -u >"$work/versions"
+sed -n 's/^ (symver)\(QUOIT_[0-9.]*\) .*/\1/p' $packaged | sort >"$work/packaged"
+expect_nothing "$packaged has a line for each version of the map" "$(diff "$work/versions" "$work/packaged")"
 
 # Compare our sources with FILE changed: the report must fail, and contain WORD.
 change() { # FOLDER FILE SED-COMMAND WORD
@@ -97,6 +107,8 @@ if last=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
 	else
 		fail "the ABI of $last is there still (or SOVERSION has changed)" "$report"
 	fi
+	[ "$(soname .)" != "$(soname "$work/last")" ] ||
+		expect_nothing "$map has what is newer than $last in a version of its own" "$(newer_in_an_old_version "$work/last")"
 else
 	same=$(compare "$work/now" "$work/now") || fail 'a library differs from itself' "$same"
 	change less "$map" '/^\tquoit_window_at;$/d' 'quoit_window_at'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh - test the include rule, the format, the licence lines, the list of slow tests, and links of
-# pages (links.sh)
+# lint.sh - test the include rule, the format, the licence lines, the list of slow tests, links of
+# pages (links.sh), and that each counter is counted
 #
 # Includes go down only: abi.h <- ring.h <- libclient.  daemon/, cuda/ and tools/ include
 # libclient/include/ and nothing of each other.  In each of them, too, a folder includes lower
@@ -46,6 +46,15 @@ upward() { # TREE FLOOR...
 	done | tsort 2>&1 >/dev/null
 }
 
+# A counter that the tables of stats.h have, and quoitd never names, would stay 0 for ever.
+counters_without_count() {
+	awk '/^#define QUOIT_[A-Z]+_STATS\(X\)/ { split($2, word, "_"); table = word[2] }
+		table && match($0, /X\([A-Z0-9_]+,/) { print "QUOIT_" table "_" substr($0, RSTART + 2, RLENGTH - 3) }
+		!/\\$/ { table = "" }' libclient/include/quoit/stats.h | while read -r counter; do
+		grep -rqw "$counter" daemon || echo "$counter"
+	done
+}
+
 for folder in libclient daemon tools cuda; do
 	expect_nothing "$folder/ includes only its own files and libclient/include" "$(own_includes $folder)"
 done
@@ -64,6 +73,7 @@ expect_nothing 'operations are chosen by family, not by ranges of numbers' \
 expect_nothing 'ring.h includes no header of ours' "$(grep -n '^#include <quoit' libclient/include/quoit/ring.h)"
 expect_nothing 'libquoit needs only libc' \
 	"$(grep -lE '#include <(hwloc|numa|liburing|jansson|ini)' libclient/*.c libclient/*.h)"
+expect_nothing 'quoitd names each counter of stats.h, and so counts it' "$(counters_without_count)"
 expect_nothing 'every file has its licence line' \
 	"$(files '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.py' '*.sh' '*.def' '*.pml' '*.awk' 'docs/man/*' 'tools/completion/*' Makefile | xargs grep -L 'SPDX-License-Identifier: MIT')"
 if command -v clang-format >/dev/null; then

@@ -67,13 +67,27 @@ warnings() {
 	done
 }
 
-# In a folder of its own, in which `quoit` is the tree with the sources.
+# What a reader has as `quoit`: the tree with the sources, built.  The tutorial builds there; elsewhere
+# its build/ is the build that is tested, wherever that is.
+place_sources() { # PAGE
+	if [ "$1" = docs/tutorial.md ]; then
+		ln -s "$root" quoit
+		return
+	fi
+	mkdir quoit
+	for entry in "$root"/*; do
+		[ "$entry" = "$root/build" ] || ln -s "$entry" quoit
+	done
+	ln -s "$(cd "$root" && realpath "$build")" quoit/build
+}
+
+# In a folder of its own.
 do_page() { # PAGE
 	page=$1 status=0
 	steps=$work/steps/$page
 	mkdir -p "$steps" "$HOME/$page"
 	cd "$HOME/$page" || exit 1
-	ln -s "$root" quoit
+	place_sources "$1"
 	awk -v dir="$steps" -f "$tests/steps.awk" "$root/$page"
 	expect_nothing "$page: every block is a file, commands or a screen" "$(cat "$steps/unknown" 2>/dev/null)"
 	for step in "$steps"/*; do

@@ -28,14 +28,19 @@ static const struct bench_plan *const plans[] = {
 	&bench_wake, &bench_syscalls, &bench_idle,  &bench_crowd, &bench_device};
 #define PLANS (sizeof plans / sizeof plans[0])
 
+enum { SOCKET, ROUNDS, LENGTH, ONLY, LIMIT, SAMPLES, JSON };
+
 static const struct args_option options[] = {
-	{"socket", "PATH", "measure the quoitd there (default: $QUOIT_SOCKET, else a private one)"},
-	{"rounds", "N", "number of times that each series is measured"},
-	{"length", "N", "run N times as many jobs in each of quoit's own measurements"},
-	{"only", "SERIES,...", "measure and print only these series"},
-	{"limit", "SECONDS", "stop a measurement after S seconds (300), and go on to the next"},
-	{"samples", "FILE", "append a line of JSON for each sample as soon as it is taken"},
-	{"json", NULL, "print a JSON object with every sample"},
+	[SOCKET] = {"socket", "PATH",
+		    "measure the quoitd there (default: $QUOIT_SOCKET, else a private one)"},
+	[ROUNDS] = {"rounds", "N", "number of times that each series is measured"},
+	[LENGTH] = {"length", "N", "run N times as many jobs in each of quoit's own measurements"},
+	[ONLY] = {"only", "SERIES,...", "measure and print only these series"},
+	[LIMIT] = {"limit", "SECONDS",
+		   "stop a measurement after S seconds (300), and go on to the next"},
+	[SAMPLES] = {"samples", "FILE",
+		     "append a line of JSON for each sample as soon as it is taken"},
+	[JSON] = {"json", NULL, "print a JSON object with every sample"},
 	{NULL},
 };
 
@@ -295,8 +300,6 @@ static bool parse_number(const char *word, const char *what, unsigned most, unsi
 /* False after a message: the option's value is invalid. */
 static bool take_option(struct request *q, int opt)
 {
-	enum { SOCKET, ROUNDS, LENGTH, ONLY, LIMIT, SAMPLES, JSON };
-
 	switch (opt) {
 	case SOCKET:
 		q->given = optarg;

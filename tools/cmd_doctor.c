@@ -13,14 +13,16 @@
 #include "doctor/tree.h"
 #include "read/runtime.h"
 
+enum { NO_MEASURE, QUIET, CHECKS, JSON, ROOT, SOCKET };
+
 static const struct args_option options[] = {
-	{"no-measure", NULL, "leave out the checks of the group 'measure'", 'n'},
-	{"quiet", NULL, "print warnings and failures only", 'q'},
-	{"checks", NULL, "list all checks"},
-	{"json", NULL, "print a JSON array; what is not known is null"},
-	{"root", "DIR",
-	 "read the /proc, /sys and /dev in DIR, another machine's: nothing is tried"},
-	{"socket", "PATH", "quoitd's socket"},
+	[NO_MEASURE] = {"no-measure", NULL, "leave out the checks of the group 'measure'", 'n'},
+	[QUIET] = {"quiet", NULL, "print warnings and failures only", 'q'},
+	[CHECKS] = {"checks", NULL, "list all checks"},
+	[JSON] = {"json", NULL, "print a JSON array; what is not known is null"},
+	[ROOT] = {"root", "DIR",
+		  "read the /proc, /sys and /dev in DIR, another machine's: nothing is tried"},
+	[SOCKET] = {"socket", "PATH", "quoitd's socket"},
 	{NULL},
 };
 
@@ -135,7 +137,6 @@ static int run(const struct wanted *w)
 
 int cmd_doctor(int argc, char **argv)
 {
-	enum { NO_MEASURE, QUIET, CHECKS, JSON, ROOT, SOCKET };
 	struct wanted w = {0};
 	int opt;
 

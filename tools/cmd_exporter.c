@@ -16,17 +16,20 @@
 #include "exporter/server.h"
 #include "read/runtime.h"
 
+enum { LISTEN, HOST, USERS, SESSIONS, MOST, ONCE, SOCKET };
+
 static const struct args_option options[] = {
-	{"listen", "ADDRESS:PORT", "listen there; [::1]:PORT for IPv6, port 0 for any free one",
-	 'l'},
-	{"host", "NAME,...",
-	 "serve requests for these names, too, beside addresses, localhost and this machine's "
-	 "name"},
-	{"users", NULL, "also export a dozen figures of each user whose sessions you may see"},
-	{"sessions", NULL, "also export the busiest of the sessions that you may see"},
-	{"most", "N", "export N sessions at most (default 16; 1 to 256)"},
-	{"once", NULL, "print the metrics, and exit"},
-	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	[LISTEN] = {"listen", "ADDRESS:PORT",
+		    "listen there; [::1]:PORT for IPv6, port 0 for any free one", 'l'},
+	[HOST] = {"host", "NAME,...",
+		  "serve requests for these names, too, beside addresses, localhost and this "
+		  "machine's name"},
+	[USERS] = {"users", NULL,
+		   "also export a dozen figures of each user whose sessions you may see"},
+	[SESSIONS] = {"sessions", NULL, "also export the busiest of the sessions that you may see"},
+	[MOST] = {"most", "N", "export N sessions at most (default 16; 1 to 256)"},
+	[ONCE] = {"once", NULL, "print the metrics, and exit"},
+	[SOCKET] = {"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
@@ -139,7 +142,6 @@ static bool read_most(const char *word, unsigned *ret)
 
 int cmd_exporter(int argc, char **argv)
 {
-	enum { LISTEN, HOST, USERS, SESSIONS, MOST, ONCE, SOCKET };
 	const char *given = NULL, *word = LISTEN_DEFAULT;
 	struct listen_address where;
 	struct collect c = {0};

@@ -21,17 +21,19 @@
 
 #define MOST_WANTED 256
 
+enum { EVERY, PID, USER, FORMAT, SORT, NO_HEADERS, WIDE, COLUMNS, JSON, SOCKET };
+
 static const struct args_option options[] = {
-	{"every", NULL, "all sessions that you may see (default)", 'e'},
-	{"pid", "LIST", "only sessions of these processes", 'p'},
-	{"user", "LIST", "only sessions of these users, by name or number", 'u'},
-	{"format", "LIST", "show these columns; KEY=TITLE sets a column's title", 'o'},
-	{"sort", "LIST", "sort by these columns; -KEY: the largest first"},
-	{"no-headers", NULL, "leave out the line of titles"},
-	{"wide", NULL, "do not cut lines at the terminal's width", 'w'},
-	{"columns", NULL, "list all columns"},
-	{"json", NULL, "print a JSON object; what is not known is null"},
-	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	[EVERY] = {"every", NULL, "all sessions that you may see (default)", 'e'},
+	[PID] = {"pid", "LIST", "only sessions of these processes", 'p'},
+	[USER] = {"user", "LIST", "only sessions of these users, by name or number", 'u'},
+	[FORMAT] = {"format", "LIST", "show these columns; KEY=TITLE sets a column's title", 'o'},
+	[SORT] = {"sort", "LIST", "sort by these columns; -KEY: the largest first"},
+	[NO_HEADERS] = {"no-headers", NULL, "leave out the line of titles"},
+	[WIDE] = {"wide", NULL, "do not cut lines at the terminal's width", 'w'},
+	[COLUMNS] = {"columns", NULL, "list all columns"},
+	[JSON] = {"json", NULL, "print a JSON object; what is not known is null"},
+	[SOCKET] = {"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
@@ -94,8 +96,6 @@ static bool take_operand(const char *word, struct wanted *w)
 
 static bool take_option(int opt, struct wanted *w)
 {
-	enum { EVERY, PID, USER, FORMAT, SORT, NO_HEADERS, WIDE, COLUMNS, JSON, SOCKET };
-
 	switch (opt) {
 	case PID:
 		return add_list(optarg, pid_of, "PID (1 or more)", w->pid, &w->pids);

@@ -19,14 +19,17 @@
 #define INTERVAL_MOST    86400.0
 #define COLUMN_WIDTH     7
 
+enum { REACTORS, WIDE, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
+
 static const struct args_option options[] = {
-	{"reactors", NULL, "a line for each reactor", 'r'},
-	{"wide", NULL, "all columns, in lines of 144 characters", 'w'},
-	{"raw", NULL, "tab-separated: seconds and plain numbers, nothing for what is not known"},
-	{"json", NULL, "a JSON object on each line; what is not known is null"},
-	{"no-headers", NULL, "leave out the headers"},
-	{"columns", NULL, "explain the columns"},
-	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	[REACTORS] = {"reactors", NULL, "a line for each reactor", 'r'},
+	[WIDE] = {"wide", NULL, "all columns, in lines of 144 characters", 'w'},
+	[RAW] = {"raw", NULL,
+		 "tab-separated: seconds and plain numbers, nothing for what is not known"},
+	[JSON] = {"json", NULL, "a JSON object on each line; what is not known is null"},
+	[NO_HEADERS] = {"no-headers", NULL, "leave out the headers"},
+	[COLUMNS] = {"columns", NULL, "explain the columns"},
+	[SOCKET] = {"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
@@ -312,7 +315,6 @@ static void print_columns(void)
 
 int cmd_stat(int argc, char **argv)
 {
-	enum { REACTORS, WIDE, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
 	struct stat s = {.count = 1, .headers = true};
 	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL;

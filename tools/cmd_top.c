@@ -23,18 +23,20 @@
 #define BATCH_WIDTH   VIEW_COLUMNS_MOST
 #define FIRST_SECONDS 0.25
 
+enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, SESSION, BY_USER, NO_COLOR, NO_MOUSE, SOCKET };
+
 static const struct args_option options[] = {
-	{"batch", NULL, "print plain text and read no keys, for files and pipes", 'b'},
-	{"delay", "SECONDS", "seconds between readings (2)", 'd'},
-	{"iterations", "N", "end after N readings", 'n'},
-	{"format", "LIST", "show these columns (see quoit ps --columns)", 'o'},
-	{"sort", "COLUMN", "sort by this column; +KEY: the smallest first"},
-	{"user", "USER", "only this user's sessions, by name or number", 'u'},
-	{"session", "NUMBER", "show the page of this session"},
-	{"by-user", NULL, "one line for each user, its sessions below"},
-	{"no-color", NULL, "no colours (as $NO_COLOR)"},
-	{"no-mouse", NULL, "leave the mouse to the terminal, for marking text"},
-	{"socket", "PATH", "quoitd's socket; counter files lie beside it"},
+	[BATCH] = {"batch", NULL, "print plain text and read no keys, for files and pipes", 'b'},
+	[DELAY] = {"delay", "SECONDS", "seconds between readings (2)", 'd'},
+	[ITERATIONS] = {"iterations", "N", "end after N readings", 'n'},
+	[FORMAT] = {"format", "LIST", "show these columns (see quoit ps --columns)", 'o'},
+	[SORT] = {"sort", "COLUMN", "sort by this column; +KEY: the smallest first"},
+	[USER] = {"user", "USER", "only this user's sessions, by name or number", 'u'},
+	[SESSION] = {"session", "NUMBER", "show the page of this session"},
+	[BY_USER] = {"by-user", NULL, "one line for each user, its sessions below"},
+	[NO_COLOR] = {"no-color", NULL, "no colours (as $NO_COLOR)"},
+	[NO_MOUSE] = {"no-mouse", NULL, "leave the mouse to the terminal, for marking text"},
+	[SOCKET] = {"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
 };
 
@@ -71,7 +73,6 @@ static bool parse_sort(const char *word, struct view_options *o)
 
 static bool take_option(int opt, struct top *t)
 {
-	enum { BATCH, DELAY, ITERATIONS, FORMAT, SORT, USER, SESSION, BY_USER, NO_COLOR, NO_MOUSE };
 	char *end;
 
 	switch (opt) {
@@ -280,7 +281,6 @@ static int run(struct top *t, const char *socket)
 
 int cmd_top(int argc, char **argv)
 {
-	enum { SOCKET = 10 };
 	static struct top t;
 	char socket[QUOIT_SOCKET_BYTES];
 	const char *given = NULL, *no_color = getenv("NO_COLOR");

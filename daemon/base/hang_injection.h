@@ -22,6 +22,9 @@ extern enum hang_place hang_place;
 /* Find a place by name ("reactor", ...); "": nowhere.  False: there is no such place. */
 bool hang_find(const char *name, enum hang_place *ret);
 
+/* What hang_find finds, for a message. */
+#define HANG_NAMES "reactor, control, memory, executors, worker, worker-spins, worker-exits"
+
 /* Get stuck here; it does not return. */
 void hang_now(enum hang_place place);
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hang_injection.h"
 #include "config_private.h"
 
 #define FIELD(f) offsetof(struct config, f), sizeof(((struct config *)0)->f)
@@ -99,9 +100,7 @@ const struct option_row config_rows[] = {
 	{"eager", OPTION_FLAG, FIELD(eager), 0, 0, NULL,
 	 "for tests: make memory resident at once, and let no budget hold", false},
 	{"inject-hang", OPTION_TEXT, FIELD(inject_hang), 0, 0, "WHERE",
-	 "for tests: make a thread get stuck: reactor, control, memory, executors, worker, "
-	 "worker-spins, worker-exits",
-	 false},
+	 "for tests: make a thread get stuck: " HANG_NAMES, false},
 };
 
 _Static_assert(sizeof config_rows / sizeof config_rows[0] == CONFIG_ROWS, "and no more");

@@ -130,8 +130,9 @@ static int look_at_hang(const struct config *config, bool first)
 			hang_place = place;
 		return 0;
 	}
-	log_error("%s: inject-hang: no thread '%s' can be made to get stuck",
-		  config_where(config, "inject-hang", 0, where), config->inject_hang);
+	log_error(
+		"%s: inject-hang: no thread '%s' can be made to get stuck; allowed are " HANG_NAMES,
+		config_where(config, "inject-hang", 0, where), config->inject_hang);
 	return -EINVAL;
 }
 

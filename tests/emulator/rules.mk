@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# rules.mk - build a quoit-cuda.so that uses the emulator as its runtime; needs the toolkit's headers, and g++, which nvcc needs too.
+# rules.mk - build a quoit-cuda.so that uses the emulator as its runtime; needs the toolkit's headers, nvcc for a little PTX, and g++, which nvcc needs too.
 #
 # $(B)/emulator also has a quoitd, which loads the quoit-cuda.so in its own folder; tests/gpu.sh can run on that folder.
 
@@ -14,7 +14,8 @@ emulator_kernels := $(patsubst %,$(emulator)/%,$(wildcard cuda/kernels/*.cu cuda
 
 .PHONY: emulator
 ifneq ($(cuda_home),)
-emulator: gpu-tests gpu-e2e $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit failures quoit-peer quoit-peer-cuda)
+# Not `all`: nvcc, which takes long, compiles no more than the PTX that tests bring.
+emulator: binaries $(gpu_tests) $(gpu_e2e) $(B)/tests/e2e/own.ptx $(B)/examples/stencil.ptx $(addprefix $(emulator)/,quoit-cuda.so quoit-exec quoitd quoit failures quoit-peer quoit-peer-cuda)
 	$(Q)ln -sfn ../tests $(emulator)/tests && ln -sfn ../examples $(emulator)/examples
 endif
 

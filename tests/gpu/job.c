@@ -211,6 +211,50 @@ static long job_differs(const struct gpu_job *job, int which, const char *got, c
 	return -1;
 }
 
+/* An element as a number, or its bits where the type has 16. */
+static void say_element(char ret[40], uint8_t dtype, const char *element)
+{
+	switch (dtype) {
+	case QUOIT_F32:
+		snprintf(ret, 40, "%.9g", (double)*(const float *)element);
+		break;
+	case QUOIT_F64:
+		snprintf(ret, 40, "%.17g", *(const double *)element);
+		break;
+	case QUOIT_I32:
+		snprintf(ret, 40, "%d", *(const int32_t *)element);
+		break;
+	case QUOIT_I64:
+		snprintf(ret, 40, "%lld", (long long)*(const int64_t *)element);
+		break;
+	default:
+		snprintf(ret, 40, "0x%04x", *(const uint16_t *)element);
+	}
+}
+
+/* Compare one tensor, and the bytes around it. */
+static void compare_tensor(struct gpu *g, const struct gpu_job *job, int which, const char *got,
+			   const struct ops_tolerance *tolerance)
+{
+	const struct op_tensor *t = job->args.t;
+	const char *want = job->memory[which].bytes;
+	const long at = job_differs(job, which, got, want, tolerance);
+	const bool agrees = at < 0;
+	const long byte = agrees ? 0 : at * (long)gpu_size(t[which].dtype);
+	char found[40], wanted[40];
+
+	say_element(found, t[which].dtype, got + byte);
+	say_element(wanted, t[which].dtype, want + byte);
+	GPU_CHECK(g, agrees,
+		  "%s, arg %d, types %s %s, dims %u %u %u %u, strides %ld %ld %ld %ld and "
+		  "%ld %ld %ld %ld: byte %ld of tensor %d's memory: %s, not %s",
+		  ops_name(job->args.opcode), job->args.arg, ops_type_name(t[0].dtype),
+		  ops_type_name(t[1].dtype), t[0].dim[0], t[0].dim[1], t[0].dim[2], t[0].dim[3],
+		  (long)t[0].stride[0], (long)t[0].stride[1], (long)t[0].stride[2],
+		  (long)t[0].stride[3], (long)t[1].stride[0], (long)t[1].stride[1],
+		  (long)t[1].stride[2], (long)t[1].stride[3], byte - JOB_GAP, which, found, wanted);
+}
+
 void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolerance)
 {
 	const struct op_tensor *t = job->args.t;
@@ -237,19 +281,9 @@ void gpu_compare(struct gpu *g, struct gpu_job *job, struct ops_tolerance tolera
 	GPU_CHECK(g, res == job->args.error, "%s of %s, arg %d: %d, not %d",
 		  ops_name(job->args.opcode), ops_type_name(t[0].dtype), job->args.arg, res,
 		  (int)job->args.error);
-	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !job->args.error; i++) {
-		long at = before[i] ? job_differs(job, i, got[i], job->memory[i].bytes, &tolerance)
-				    : -1;
-
-		GPU_CHECK(g, at < 0,
-			  "%s, arg %d, types %s %s, dims %u %u %u %u, strides %ld %ld %ld %ld and "
-			  "%ld %ld %ld %ld: element %ld of memory %d",
-			  ops_name(job->args.opcode), job->args.arg, ops_type_name(t[0].dtype),
-			  ops_type_name(t[1].dtype), t[0].dim[0], t[0].dim[1], t[0].dim[2],
-			  t[0].dim[3], (long)t[0].stride[0], (long)t[0].stride[1],
-			  (long)t[0].stride[2], (long)t[0].stride[3], (long)t[1].stride[0],
-			  (long)t[1].stride[1], (long)t[1].stride[2], (long)t[1].stride[3], at, i);
-	}
+	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB && !job->args.error; i++)
+		if (before[i])
+			compare_tensor(g, job, i, got[i], &tolerance);
 	for (int i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		free(before[i]);
 		free(got[i]);

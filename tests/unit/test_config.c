@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/hang_injection.h"
 #include "config/config.h"
 
 #define WORDS 4
@@ -590,6 +591,22 @@ Test(config, what_is_near_to_nothing_is_taken_for_nothing)
 
 	cr_expect_lt(read_args(words), 0);
 	cr_expect_not(strstr(said, "did you mean"), "%s", said);
+}
+
+Test(config, the_help_names_each_thread_that_can_be_made_to_get_stuck)
+{
+	char names[] = HANG_NAMES, *rest = names, *name;
+	unsigned count = 0;
+
+	while ((name = strsep(&rest, ", ")) != NULL) {
+		enum hang_place place = HANG_NOWHERE;
+
+		if (!*name)
+			continue;
+		cr_expect(hang_find(name, &place) && place != HANG_NOWHERE, "%s", name);
+		count++;
+	}
+	cr_expect_eq(count, HANG_EXIT, "%u, not all %d", count, HANG_EXIT);
 }
 
 Test(config, help_and_version_end_well)

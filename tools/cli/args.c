@@ -2,6 +2,7 @@
 /* args.c - a subcommand's options: one table feeds getopt_long, --help and the errors */
 #include "args.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -190,6 +191,9 @@ int args_read_target(const struct args_command *command, int argc, char **argv,
 	enum { SOCKET, JSON };
 	int opt;
 
+	/* A command with more options than these reads them itself. */
+	assert(!strcmp(command->options[SOCKET].name, "socket"));
+	assert(!strcmp(command->options[JSON].name, "json") && !command->options[JSON + 1].name);
 	*ret = (struct args_target){0};
 	while ((opt = args_next(command, argc, argv)) >= 0) {
 		if (opt == SOCKET)
