@@ -66,7 +66,7 @@ run_container() {
 
 run_machine() {
 	: >"$vm/machine.report"
-	sh "$here/machine.sh" "$vm" "$payload" "$vm/machine.report" 400 >"$vm/machine.log" 2>&1
+	sh "$here/machine.sh" "$vm" "$payload" "$vm/machine.report" 800 >"$vm/machine.log" 2>&1
 }
 
 [ "$(id -u)" -eq 0 ] || skip 'a root file system is made, and systemd-nspawn run, by root alone'
