@@ -151,6 +151,8 @@ static bool start_session(struct reactor *r, struct session *s)
 		any |= start_short(r, s);
 		any |= start_files(r, s);
 	}
+	if (s->may_follow)
+		reactor_charge_only(r, s);
 	for_each_backend (b)
 		if ((*b)->advance)
 			any |= (*b)->advance(r, s);

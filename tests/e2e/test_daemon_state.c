@@ -19,6 +19,7 @@
 #include "client.h"
 #include "daemon.h"
 #include "exporter.h"
+#include "process.h"
 #include "tool.h"
 
 #define SAID_BYTES (64u << 10)
@@ -137,26 +138,11 @@ static void expect_daemon_state(const struct daemon *d, const char *state)
 	expect_state(d->socket, state, !strcmp(state, "up"));
 }
 
-/* The kernel's letter for what the process does. */
-static char state_of(pid_t pid)
-{
-	char name[32], line[512] = "", *end;
-	FILE *f;
-
-	snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
-	f = fopen(name, "r");
-	(void)!(f && fgets(line, sizeof line, f));
-	if (f)
-		fclose(f);
-	end = strrchr(line, ')');
-	return end ? end[2] : '?';
-}
-
 static void await_state_of(pid_t pid, char state)
 {
-	for (unsigned tries = 0; tries < 5000 && state_of(pid) != state; tries++)
+	for (unsigned tries = 0; tries < 5000 && process_state(pid) != state; tries++)
 		usleep(1000);
-	cr_assert_eq(state_of(pid), state);
+	cr_assert_eq(process_state(pid), state);
 }
 
 Test(daemon_state, a_tool_that_is_stopped_for_a_while_still_hears_its_answer)
@@ -168,7 +154,7 @@ Test(daemon_state, a_tool_that_is_stopped_for_a_while_still_hears_its_answer)
 
 	client_open(&c, NULL, NULL);
 	quoit_get_info(c.s, &info);
-	cr_assert_eq(kill(c.d.pid, SIGSTOP), 0);
+	process_stop(c.d.pid);
 	tool = fork();
 	if (!tool) {
 		char program[256], socket[128], session[24];
@@ -181,8 +167,7 @@ Test(daemon_state, a_tool_that_is_stopped_for_a_while_still_hears_its_answer)
 	}
 	usleep(200000); /* if it does not wait for quoitd by then, this tests nothing, and passes */
 	await_state_of(tool, 'S');
-	cr_assert_eq(kill(tool, SIGSTOP), 0);
-	await_state_of(tool, 'T');
+	process_stop(tool);
 	cr_assert_eq(kill(tool, SIGCONT), 0);
 	await_state_of(tool, 'S');
 	cr_assert_eq(kill(c.d.pid, SIGCONT), 0);
@@ -212,7 +197,7 @@ Test(daemon_state, up_then_silent_then_dead)
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	await_daemon_state(&d, "up");
 	expect_daemon_state(&d, "up");
-	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	process_stop(d.pid);
 	await_daemon_state(&d, "silent");
 	expect_daemon_state(&d, "silent");
 	cr_assert_eq(kill(d.pid, SIGCONT), 0);

@@ -15,6 +15,7 @@
 #include <quoit/stats.h>
 
 #include "direct.h"
+#include "process.h"
 
 TestSuite(device_cost, .timeout = 60);
 
@@ -75,7 +76,7 @@ Test(device_cost, a_chain_of_jobs_is_sent_without_one_answer)
 	pid_t executor = room_executor(&r, 0);
 	quoit_tensor x = start(&r);
 
-	kill(executor, SIGSTOP);
+	process_stop(executor);
 	for (int i = 0; i < JOBS; i++)
 		quoit_push(r.d, quoit_add_int(x, x, 1));
 	quoit_flush(r.d);
@@ -162,7 +163,7 @@ Test(device_cost, the_direct_ring_keeps_places_for_who_comes_new)
 	for (int tries = 0; tries < 20 && sent >= FLOOD; tries++) {
 		usleep(250000); /* the counters have been published twice by then */
 		before = cost_now(&r).requests + direct_bring_up_by(&r, x[0]);
-		kill(executor, SIGSTOP);
+		process_stop(executor);
 		for (int i = 0; i < FLOOD; i++)
 			quoit_push(r.d, quoit_fill(x[i], 1.0));
 		quoit_flush(r.d);

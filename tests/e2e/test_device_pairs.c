@@ -15,6 +15,7 @@
 #include <quoit/stats.h>
 
 #include "device.h"
+#include "process.h"
 
 TestSuite(device_pairs, .timeout = 60);
 
@@ -373,7 +374,7 @@ ParameterizedTest(struct death *d, device_pairs, a_copy_fails_when_either_side_d
 
 	make_large(&r, &one, &two);
 	cr_assert_eq(room_run(r.q, quoit_fill(two, 1.0), NULL), 0);
-	kill(stopped, SIGSTOP);
+	process_stop(stopped);
 	cr_assert_eq(quoit_start(r.q, quoit_copy(two, one), &job), 0);
 	cr_expect_eq(quoit_wait_n(r.q, &job, 1, 1, 50), -ETIME);
 	kill(killed, SIGKILL);
@@ -427,7 +428,7 @@ Test(device_pairs, what_is_read_is_the_new_process_memory)
 	cr_assert_eq(quoit_open_ring(r.s, NULL, &b.q), 0);
 	cr_assert_eq(pthread_create(&b.thread, NULL, bustle, &b), 0);
 	usleep(20000);
-	kill(target, SIGSTOP); /* while it is busy, and does not read its socket */
+	process_stop(target); /* while it is busy, and does not read its socket */
 	kill(source, SIGKILL);
 	(void)room_executor_of(&r, 1, source);
 	cr_expect_eq(room_run(r.q, quoit_uniform(one, 2, 0), NULL), 0);
@@ -501,7 +502,7 @@ static void expect_late_alone(enum way way)
 	quoit_tensor one, two;
 
 	make_large(&r, &one, &two);
-	kill(target, SIGSTOP);
+	process_stop(target);
 	cr_expect_eq(room_run(r.q, quoit_with_deadline(quoit_copy(two, one), 50000), NULL), -ETIME);
 	kill(target, SIGCONT);
 	cr_expect_eq(room_run(r.q, quoit_copy(two, one), NULL), 0);

@@ -16,6 +16,7 @@
 
 #include "device.h"
 #include "executor.h"
+#include "process.h"
 
 TestSuite(device_queues, .timeout = 60);
 
@@ -47,7 +48,7 @@ static pid_t drop_a_crowd(struct device_room *r)
 	}
 	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
 	cr_assert_eq(quoit_count_failures(r->d, NULL), 0);
-	kill(executor, SIGSTOP);
+	process_stop(executor);
 	for (int i = 0; i < CROWD; i++)
 		quoit_free(r->d, crowd[i]);
 	cr_assert_eq(quoit_wait_all(r->d, 20000), 0);
@@ -88,7 +89,7 @@ Test(device_queues, an_executor_that_does_nothing_and_does_not_answer_is_ended)
 	cr_assert_eq(run(r.d, quoit_fill(x, 1.0)), 0);
 	cr_assert_eq(quoit_read(r.d, x, got, sizeof got), 0); /* through the staging buffer */
 	usleep(50000);                                        /* until the executor sleeps */
-	kill(executor, SIGSTOP);
+	process_stop(executor);
 	cr_expect_eq(quoit_close(r.s, QUOIT_CLOSE_CANCEL), 0);
 	cr_expect_neq(room_executor(&r, executor), executor);
 	daemon_stop(&r.daemon);

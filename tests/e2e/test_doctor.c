@@ -20,6 +20,7 @@
 #include <quoit/ctl.h>
 
 #include "daemon.h"
+#include "process.h"
 #include "tool.h"
 
 #define SAID_BYTES 65536
@@ -513,7 +514,7 @@ Test(doctor, a_quoitd_that_hangs_or_is_dead_is_a_failure)
 	struct daemon d;
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
-	kill(d.pid, SIGSTOP);
+	process_stop(d.pid);
 	cr_expect_eq(tool_run(said, sizeof said, "doctor -q --socket=%s quoitd", d.socket), 1);
 	cr_expect(strstr(said, "does not answer"), "%s", said);
 	snprintf(expected, sizeof expected, "ps -o pid,stat,wchan:20,comm -p %d\n", (int)d.pid);

@@ -69,17 +69,24 @@ Test(line, what_one_has_written_the_next_one_reads)
 	expect_all(t[JOBS % 3], JOBS + 1);
 }
 
-/* Start gathering rows of x, of which the last one does not exist, into `out`. */
-static quoit_job start_bad(quoit_tensor out, quoit_tensor x)
+/* Row numbers of which the last one does not exist. */
+static quoit_tensor bad_rows(void)
 {
 	static int32_t row[ROWS];
 	quoit_tensor index = quoit_create_vector(c.q, QUOIT_I32, ROWS);
-	quoit_job job;
 
 	for (unsigned i = 0; i < ROWS; i++)
 		row[i] = i == ROWS - 1 ? BAD : 0;
 	cr_assert_eq(quoit_write(c.q, index, row, sizeof row), 0);
-	job = client_start(&c, quoit_gather(out, x, index, 2));
+	return index;
+}
+
+/* Start gathering such rows of x into `out`. */
+static quoit_job start_bad(quoit_tensor out, quoit_tensor x)
+{
+	quoit_tensor index = bad_rows();
+	quoit_job job = client_start(&c, quoit_gather(out, x, index, 2));
+
 	quoit_free(c.q, index);
 	return job;
 }
@@ -111,6 +118,25 @@ Test(line, behind_one_that_fails_they_are_poisoned_by_it)
 		cr_assert_eq(quoit_push(c.q, quoit_fill(y, 0)), 0);
 	}
 	expect_all(y, 0);
+}
+
+/* It is looked at while poison is there that the job ahead overwrites. */
+Test(line, one_that_fails_by_itself_has_a_record_of_its_own)
+{
+	quoit_tensor x = matrix(1), t = matrix(0), y = matrix(0), index = bad_rows();
+	struct quoit_sqe poison = quoit_with_deadline(quoit_add(t, t, x), 1);
+	struct quoit_error error = {0};
+	quoit_job late, job;
+
+	client_hold(&c, x);
+	late = client_start(&c, poison);
+	cr_expect_eq(quoit_wait(c.q, late, QUOIT_FOREVER), -ETIME);
+	cr_assert_eq(quoit_push(c.q, quoit_add(t, x, x)), 0);
+	job = client_start(&c, quoit_gather(y, t, index, 2));
+	cr_expect_eq(quoit_wait_all(c.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_get_result(c.q, job), -ERANGE);
+	cr_expect(quoit_get_job_error(c.q, job, &error));
+	cr_expect_eq(error.code, -ERANGE, "%d", error.code);
 }
 
 /* ---- taken out of the line ---- */

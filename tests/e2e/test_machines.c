@@ -28,6 +28,7 @@
 #include <quoit.h>
 
 #include "daemon.h"
+#include "process.h"
 #include "refuse.h"
 #include "tool.h"
 #include "users.h"
@@ -1054,7 +1055,7 @@ Test(machines, a_quoitd_that_is_stopped_is_told_and_keeps_nobody)
 
 	cr_assert_eq(daemon_start(&d, NULL), 0);
 	p.socket = d.socket;
-	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	process_stop(d.pid);
 	begin = seconds_now();
 	cr_expect_eq(quoit_open(&p, &session), -ETIMEDOUT);
 	cr_expect(strstr(quoit_open_text(), "is stopped"), "%s", quoit_open_text());

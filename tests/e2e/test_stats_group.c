@@ -15,6 +15,7 @@
 #include <quoit/stats.h>
 
 #include "configuration.h"
+#include "process.h"
 #include "recorder.h"
 #include "users.h"
 
@@ -128,7 +129,7 @@ Test(stats_group, a_user_sees_no_session_while_quoitd_hangs_and_is_told_why)
 	start(&d, 0);
 	words[3] = d.socket;
 	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
-	cr_assert_eq(kill(d.pid, SIGSTOP), 0);
+	process_stop(d.pid);
 	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 1);
 	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
 	expect_sessions(&d, 0, 0, "4000001\n");

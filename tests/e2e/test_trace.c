@@ -13,6 +13,7 @@
 #include <quoit.h>
 
 #include "client.h"
+#include "process.h"
 #include "recorder.h"
 
 #define MS 1000 /* for usleep */
@@ -497,7 +498,7 @@ Test(trace, who_asks_meanwhile_does_not_wait_until_a_recorder_has_all_its_files)
 		s[i] = client_session(&c, 1u << 20);
 	recorder = connect_with_times(&c.d);
 	neighbour = connect_with_times(&c.d);
-	kill(c.d.pid, SIGSTOP);
+	process_stop(c.d.pid);
 	cr_assert_eq(waitpid(c.d.pid, &status, WUNTRACED), c.d.pid);
 	recorder_send(recorder, 0, QUOIT_TRACE_MOST);
 	for (int i = 0; i < 3; i++)

@@ -22,6 +22,15 @@ static bool only_computes(const struct job *job)
 	       optable_find(job->sqe.opcode)->impl;
 }
 
+/* It may be poison that the job ahead overwrites, so the record stays empty. */
+static bool reads_poison(const struct session *s, struct job *job)
+{
+	const bool any = job->reads && job_is_poisoned(s, job);
+
+	job->error = (struct quoit_error){0};
+	return any;
+}
+
 /*
  * May it start the moment the one job ends that it waits for?  A deadline is looked at when a job
  * starts, and here nobody would.
@@ -30,7 +39,7 @@ static bool may_follow(struct session *s, struct job *job)
 {
 	return job->state == JOB_WAITING && job->waits == 1 && !job->follows && !job->deadline &&
 	       job->cost >= SCHED_INLINE_NS && only_computes(job) && !memory_lacking(s, job) &&
-	       !(job->reads && job_is_poisoned(s, job));
+	       !reads_poison(s, job);
 }
 
 static struct job *choose(struct session *s, const struct job *ahead)
@@ -105,8 +114,9 @@ bool line_take_back(struct reactor *r, struct session *s, struct job *job)
 	struct work *work = &r->port->work[job->work];
 
 	assert(job->follows);
+	/* If the one ahead has failed, nobody begins it: line_advance takes it out of the line. */
 	if (!worker_take_back(r->port, work))
-		return false;
+		return !worker_goes_on(work->ahead);
 	leave(s, job);
 	return true;
 }
