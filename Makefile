@@ -29,8 +29,8 @@ B ?= $(if $(DEBUG),build/debug,build)
 SAN ?=
 WERROR ?=
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-# Code for sanitizers is compiled in less than half the time like this, and reports name lines.
-quickly := -O1 -g1
+# For sanitizers: their reports need the names of functions and lines alone, which takes less time.
+quickly := -O2 -g1
 CFLAGS ?= $(if $(SAN),$(quickly),$(if $(DEBUG),-Og,-O2) -g)
 
 DEPS := gcc make pkg-config libhwloc-dev libnuma-dev liburing-dev libinih-dev libjansson-dev \

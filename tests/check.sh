@@ -221,7 +221,7 @@ emulator build - emulator
 asan build/asan address,undefined tests
 tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
-clang build/clang - CC=clang CFLAGS=-O1 CUDA_KERNELS=build all
+clang build/clang - CC=clang CUDA_KERNELS=build all
 all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-other-archs || echo cuda-left-out)
 END
 later=$!

@@ -216,8 +216,8 @@ static struct quoit_sqe in_time(struct quoit_sqe sqe)
 /* One number of a product and its logarithms, which is always the same. */
 static int compute(struct quoit_ring *q, float *ret)
 {
-	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 300, 300);
-	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 300, 300);
+	quoit_tensor a = quoit_create_matrix(q, QUOIT_F32, 128, 128);
+	quoit_tensor b = quoit_create_matrix(q, QUOIT_F32, 128, 128);
 	quoit_tensor c = quoit_create_vector(q, QUOIT_F32, 1);
 	int err;
 

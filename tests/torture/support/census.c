@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Now and then the canary's tables touch one more page. */
-#define SHARED_SLACK (UINT64_C(64) << 10)
+/*
+ * The canary's tables go on touching pages, on an emulated machine 38 within a case.  A memory file
+ * that is left behind shows in the number of those that are mapped, of which none is allowed.
+ */
+#define SHARED_SLACK (UINT64_C(256) << 10)
 
 static uint64_t count_descriptors(pid_t pid)
 {

@@ -55,7 +55,7 @@ cpu_is_charged() {
 	mine=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
 	theirs=$(used_us $cgroup)
 	ours=$(used_us "$mine")
-	as alice /payload/client work 5
+	as alice /payload/client work 60
 	theirs=$(($(used_us $cgroup) - theirs))
 	ours=$(($(used_us "$mine") - ours))
 	[ $theirs -gt $((2 * ours)) ]
@@ -142,6 +142,6 @@ clock_jumps() {
 	enough b
 	await 30 says '1 session' property StatusText
 	is 0 property NRestarts
-	is '1000 x 2 x 2 = 4000' as bob /payload/hello
-	quit a; 
+	as bob /payload/client work 2
+	quit a
 }
