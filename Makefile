@@ -264,7 +264,7 @@ include cuda/rules.mk
 include tests/emulator/rules.mk
 include debian/packages.mk
 # These have folders with more than ours in them.
--include $(shell [ -d $(B) ] && find $(B) -path $(B)/packages -prune -o -path $(B)/vm -prune -o -type f -name '*.d' -print)
+-include $(shell [ -d $(B) ] && find $(B) \( -path '*/packages' -o -path '*/vm/root' -o -path '*/vm/tree' -o -path '*/vm/payload' \) -prune -o -type f -name '*.d' -print)
 
 list-deps:
 	@echo $(DEPS)
