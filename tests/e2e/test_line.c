@@ -30,7 +30,7 @@ static void end(void)
 	client_close(&c);
 }
 
-TestSuite(line, .init = begin, .fini = end, .timeout = 120);
+TestSuite(line, .init = begin, .fini = end, .timeout = 300);
 
 /* A matrix that takes workers a fraction of a millisecond, full of `value`. */
 static quoit_tensor matrix(double value)

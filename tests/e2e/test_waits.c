@@ -13,7 +13,7 @@
 
 #define MIB UINT64_C(1048576)
 
-TestSuite(waits, .timeout = 120);
+TestSuite(waits, .timeout = 300);
 
 struct waiting {
 	uint64_t queued, data, memory, turn;
