@@ -13,8 +13,8 @@ struct connection *connections_find_session(struct control *c, uint64_t id);
 struct connection *connections_find_owner(struct control *c, const struct session *s);
 
 /*
- * Have requests go on whose blocking call is done, and free connections that are gone: no session,
- * answer or blocking call is on its way back.
+ * Continue the requests whose blocking call has ended.  Free each connection that is gone, once it
+ * waits for no session, answer or blocking call.
  */
 void connections_sweep(struct control *c);
 

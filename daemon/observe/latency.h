@@ -22,8 +22,8 @@
 #define LATENCY_GAP_NS  16000u
 
 /*
- * Make the session's file, readable for its user and us.  -errno: there is no file, or its user
- * cannot read it; the daemon works without.  Control thread, before the reactor has the session.
+ * Make the session's file, which its user and quoitd can read.  -errno: there is no file, or its
+ * user cannot read it; quoitd works without.  Control thread, before the reactor has the session.
  */
 int latency_open(struct session *s, int directory);
 

@@ -41,7 +41,7 @@ struct trace {
 /* Bytes of a file with so many records. */
 uint64_t trace_bytes(uint32_t records);
 
-/* Make the session's file, readable for its user and us.  0 or -errno.  Control thread. */
+/* Make the session's file, which its user and quoitd can read.  0 or -errno.  Control thread. */
 int trace_new(const struct session *s, int directory, const struct reactor *home, uint32_t records,
 	      struct trace **ret);
 

@@ -32,8 +32,8 @@ static bool reads_poison(const struct session *s, struct job *job)
 }
 
 /*
- * May it start the moment the one job ends that it waits for?  A deadline is looked at when a job
- * starts, and here nobody would.
+ * May a worker begin it the moment the job ahead has ended?  Not if it has a deadline: the reactor
+ * checks that when it starts a job itself, and a worker does not.
  */
 static bool may_follow(struct session *s, struct job *job)
 {
@@ -114,7 +114,7 @@ bool line_take_back(struct reactor *r, struct session *s, struct job *job)
 	struct work *work = &r->port->work[job->work];
 
 	assert(job->follows);
-	/* If the one ahead has failed, nobody begins it: line_advance takes it out of the line. */
+	/* After a failure ahead no worker begins this job, and line_advance takes it out. */
 	if (!worker_take_back(r->port, work))
 		return !worker_goes_on(work->ahead);
 	leave(s, job);
