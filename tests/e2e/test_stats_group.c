@@ -48,17 +48,18 @@ static void stop(struct daemon *d)
 	cr_expect(configuration_remove(&configuration));
 }
 
-static void run_ps(const struct daemon *d, uid_t uid, gid_t gid)
+/* Returns its exit status. */
+static int run_ps(const struct daemon *d, uid_t uid, gid_t gid)
 {
 	const char *words[] = {"quoit", "ps", "--socket", d->socket, "-o", "uid=", NULL};
 
-	users_run(uid, gid, said, sizeof said, words);
+	return users_run(uid, gid, said, sizeof said, words);
 }
 
 /* Expect `quoit ps` of this user with this group to show the sessions of these users. */
 static void expect_sessions(const struct daemon *d, uid_t uid, gid_t gid, const char *expected)
 {
-	run_ps(d, uid, gid);
+	(void)run_ps(d, uid, gid);
 	cr_expect_eq(strncmp(said, expected, strlen(expected)), 0, "uid %u, group %u: '%s'", uid,
 		     gid, said);
 	cr_expect_not(strstr(said + strlen(expected), "400000"), "uid %u, group %u: '%s'", uid, gid,
@@ -119,19 +120,22 @@ Test(stats_group, its_members_read_all_counters_and_no_trace)
 	stop(&d);
 }
 
+static void expect_alice_is_told(const struct daemon *d)
+{
+	cr_expect_eq(run_ps(d, USERS_ALICE, USERS_ALICE), 1);
+	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
+}
+
 /* The folder is closed to her, so quoitd must answer. */
 Test(stats_group, a_user_sees_no_session_while_quoitd_hangs_and_is_told_why)
 {
-	const char *words[] = {"quoit", "ps", "--socket", NULL, "-o", "uid=", NULL};
 	struct daemon d;
 	pid_t alice;
 
 	start(&d, 0);
-	words[3] = d.socket;
 	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
 	process_stop(d.pid);
-	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 1);
-	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
+	expect_alice_is_told(&d);
 	expect_sessions(&d, 0, 0, "4000001\n");
 	cr_assert_eq(kill(d.pid, SIGCONT), 0);
 	expect_sessions(&d, USERS_ALICE, USERS_ALICE, "4000001\n");
@@ -141,16 +145,13 @@ Test(stats_group, a_user_sees_no_session_while_quoitd_hangs_and_is_told_why)
 
 Test(stats_group, a_user_sees_no_session_of_a_dead_quoitd_and_is_told_why)
 {
-	const char *words[] = {"quoit", "ps", "--socket", NULL, "-o", "uid=", NULL};
 	struct daemon d;
 	pid_t alice;
 
 	start(&d, 0);
-	words[3] = d.socket;
 	alice = users_open(&d, USERS_ALICE, USERS_ALICE);
 	daemon_kill(&d);
-	cr_expect_eq(users_run(USERS_ALICE, USERS_ALICE, said, sizeof said, words), 1);
-	cr_expect(strstr(said, "your sessions are not shown"), "%s", said);
+	expect_alice_is_told(&d);
 	cr_expect_not(strstr(said, "of other users"), "%s", said);
 	users_close(alice);
 	stop(&d);
@@ -169,7 +170,7 @@ Test(stats_group, a_user_sees_all_of_many_own_sessions)
 	alice = users_open_many(&d, USERS_ALICE, USERS_ALICE, 40, &count);
 	cr_assert_eq(count, 40);
 	expect_sessions(&d, USERS_BOB, USERS_BOB, "4000002\n40 sessions of other users");
-	run_ps(&d, USERS_ALICE, USERS_ALICE);
+	(void)run_ps(&d, USERS_ALICE, USERS_ALICE);
 	for (const char *at = said; (at = strstr(at, "4000001\n")); at++)
 		lines++;
 	cr_expect_eq(lines, 40, "%s", said);
