@@ -96,6 +96,12 @@ static uint64_t memory_progress(void *of, uint32_t index)
 	return memory_thread_progress(of);
 }
 
+static bool memory_waits(void *of, uint32_t index, uint64_t *seen)
+{
+	(void)index;
+	return thread_waits_for_core(memory_thread_tid(of), seen);
+}
+
 static void kick_memory(void *of)
 {
 	memory_thread_kick(of);
@@ -107,6 +113,12 @@ static uint64_t bells_thread_progress(void *of, uint32_t index)
 	return bells_progress(of);
 }
 
+static bool bells_wait(void *of, uint32_t index, uint64_t *seen)
+{
+	(void)index;
+	return thread_waits_for_core(bells_tid(of), seen);
+}
+
 static void kick_bells(void *of)
 {
 	bells_kick(of);
@@ -116,6 +128,12 @@ static uint64_t executors_thread_progress(void *of, uint32_t index)
 {
 	(void)index;
 	return executors_progress(of);
+}
+
+static bool executors_wait(void *of, uint32_t index, uint64_t *seen)
+{
+	(void)index;
+	return thread_waits_for_core(executors_tid(of), seen);
 }
 
 static void kick_executors(void *of)
@@ -188,16 +206,19 @@ static unsigned name_all(struct watchdog_subject *subjects, struct engine *m, st
 	*s++ = (struct watchdog_subject){.name = "the memory thread",
 					 .of = m->memory_thread,
 					 .progress = memory_progress,
-					 .kick = kick_memory};
+					 .kick = kick_memory,
+					 .waits = memory_waits};
 	*s++ = (struct watchdog_subject){.name = "the thread for slow wake-ups",
 					 .of = m->bells,
 					 .progress = bells_thread_progress,
-					 .kick = kick_bells};
+					 .kick = kick_bells,
+					 .waits = bells_wait};
 	if (m->executors)
 		*s++ = (struct watchdog_subject){.name = "the thread of executors",
 						 .of = m->executors,
 						 .progress = executors_thread_progress,
-						 .kick = kick_executors};
+						 .kick = kick_executors,
+						 .waits = executors_wait};
 	return (unsigned)(s - subjects);
 }
 

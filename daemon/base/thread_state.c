@@ -12,6 +12,8 @@ bool thread_waits_for_core(pid_t thread, uint64_t *ticks)
 	uint64_t user = 0, system = 0, before = *ticks;
 	FILE *f;
 
+	if (!thread)
+		return true;
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
 	f = fopen(path, "re");
 	if (f && fgets(line, sizeof line, f))

@@ -18,6 +18,7 @@
 
 struct memory_thread {
 	pthread_t thread;
+	pid_t tid; /* atomic; 0: it has not begun */
 	struct memory_link *links;
 	unsigned count;
 	struct memory_huge huge;
@@ -265,6 +266,7 @@ static void *memory_thread_run(void *arg)
 {
 	struct memory_thread *t = arg;
 
+	__atomic_store_n(&t->tid, gettid(), __ATOMIC_RELAXED);
 	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
 		uint64_t count;
 		ssize_t n;
@@ -321,6 +323,11 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 uint64_t memory_thread_progress(const struct memory_thread *t)
 {
 	return __atomic_load_n(&t->looks, __ATOMIC_RELAXED);
+}
+
+pid_t memory_thread_tid(const struct memory_thread *t)
+{
+	return __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
 }
 
 void memory_thread_kick(const struct memory_thread *t)

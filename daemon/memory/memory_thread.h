@@ -12,6 +12,7 @@
 #define QUOITD_MEMORY_THREAD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <quoit/ring.h>
 
@@ -72,8 +73,12 @@ int memory_thread_start(struct memory_link *links, unsigned count, bool huge,
 			struct memory_thread **ret);
 void memory_thread_stop(struct memory_thread *t);
 
-/* For the watchdog, any thread: a number that grows with each turn of the thread; and wake it. */
+/*
+ * For the watchdog, any thread: a number that grows with each turn of the thread; the kernel's id of
+ * it, 0: it has not begun; and wake it.
+ */
 uint64_t memory_thread_progress(const struct memory_thread *t);
+pid_t memory_thread_tid(const struct memory_thread *t);
 void memory_thread_kick(const struct memory_thread *t);
 
 /* Set up an empty link, before the thread starts.  It wakes the reactor by these two. */

@@ -169,6 +169,11 @@ uint64_t executors_progress(const struct executors *e)
 	return atomic_load_explicit(&e->looks, memory_order_relaxed);
 }
 
+pid_t executors_tid(const struct executors *e)
+{
+	return atomic_load(&e->tid);
+}
+
 void executors_tell(struct executors *e)
 {
 	atomic_store(&e->tell, true);

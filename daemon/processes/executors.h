@@ -48,9 +48,10 @@ void executors_stop(struct executors *e);
 
 /*
  * For the watchdog; any thread.  _progress: a number that changes when the starter has looked at
- * each executor.  _kick: have it look.
+ * each executor.  _tid: the kernel's id of its thread, 0: it has not begun.  _kick: have it look.
  */
 uint64_t executors_progress(const struct executors *e);
+pid_t executors_tid(const struct executors *e);
 void executors_kick(const struct executors *e);
 
 /* The number of executors: the modules come first, then the devices, then the users' own. */

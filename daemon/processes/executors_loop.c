@@ -126,6 +126,7 @@ void *executors_run(void *arg)
 {
 	struct executors *e = arg;
 
+	atomic_store(&e->tid, gettid());
 	(void)pthread_setname_np(pthread_self(), "quoit-executors");
 	hang_at(HANG_EXECUTORS);
 	while (!atomic_load(&e->stop)) {

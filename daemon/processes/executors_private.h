@@ -27,6 +27,7 @@ struct executors {
 	_Atomic uint64_t looks; /* for the watchdog */
 	bool running;           /* the thread */
 	pthread_t thread;
+	_Atomic pid_t tid; /* 0: it has not begun */
 };
 
 /* ---- executors_loop.c ---- */

@@ -22,6 +22,7 @@
 
 struct bells {
 	pthread_t thread;
+	pid_t tid; /* atomic; 0: it has not begun */
 	struct bell_link *links;
 	unsigned count;
 	struct user *users; /* users with open requests */
@@ -237,6 +238,7 @@ static void *bells_run(void *arg)
 {
 	struct bells *b = arg;
 
+	__atomic_store_n(&b->tid, gettid(), __ATOMIC_RELAXED);
 	while (!__atomic_load_n(&b->stop, __ATOMIC_ACQUIRE)) {
 		struct user *next;
 
@@ -287,6 +289,11 @@ int bells_start(struct bell_link *links, unsigned count, const cpu_set_t *cpus, 
 uint64_t bells_progress(const struct bells *b)
 {
 	return __atomic_load_n(&b->looks, __ATOMIC_RELAXED);
+}
+
+pid_t bells_tid(const struct bells *b)
+{
+	return __atomic_load_n(&b->tid, __ATOMIC_RELAXED);
 }
 
 void bells_kick(struct bells *b)

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <quoit/ring.h>
 
@@ -76,8 +77,12 @@ int bells_start(struct bell_link *links, unsigned count, const cpu_set_t *cpus, 
 /* Stop the thread; b may be NULL.  Open requests are dropped. */
 void bells_stop(struct bells *b);
 
-/* For the watchdog, any thread: a number that grows with each turn of the thread; and wake it. */
+/*
+ * For the watchdog, any thread: a number that grows with each turn of the thread; the kernel's id of
+ * it, 0: it has not begun; and wake it.
+ */
 uint64_t bells_progress(const struct bells *b);
+pid_t bells_tid(const struct bells *b);
 void bells_kick(struct bells *b);
 
 /* From a reactor: send a request of a ring that has none open. */

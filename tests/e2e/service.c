@@ -189,12 +189,19 @@ int service_fail(struct service *s, const char *const *options, char *ret_log, s
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void close_notify(struct service *s)
+{
+	if (s->notify >= 0)
+		close(s->notify);
+	s->notify = -1;
+}
+
 void service_done(struct service *s)
 {
 	for (int i = 0; i < 2; i++)
 		if (s->listener[i] >= 0)
 			close(s->listener[i]);
-	close(s->notify);
+	close_notify(s);
 	if (!*s->folder)
 		return;
 	(void)unlink(s->d.socket);
@@ -205,6 +212,8 @@ void service_done(struct service *s)
 
 void service_stop(struct service *s)
 {
+	/* Nobody reads these messages any more; quoitd would wait for a reader while it is open. */
+	close_notify(s);
 	daemon_stop(&s->d);
 	service_done(s);
 }

@@ -192,6 +192,14 @@ Test(watchdog, a_thread_that_sleeps_does_not_wait_for_a_core)
 	cr_expect_eq(times_waiting(&sleeper, 10), 0);
 }
 
+Test(watchdog, a_thread_that_has_not_begun_waits_for_a_core)
+{
+	uint64_t ticks = 0;
+
+	cr_expect(thread_waits_for_core(0, &ticks));
+	cr_expect(thread_waits_for_core(0, &ticks));
+}
+
 Test(watchdog, a_thread_that_starves_waits_for_a_core)
 {
 	struct one spinner = {.how = SPINS}, starves = {.how = STARVES};

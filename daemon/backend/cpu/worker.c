@@ -297,8 +297,11 @@ static int weigh_down(const struct worker *me, unsigned which)
 static void place(struct worker *me, unsigned which)
 {
 	char name[16];
-	int err = affinity_pin_thread(me->cpu);
+	int err;
 
+	/* The first: the watchdog looks at it, and a background thread may get no core for long. */
+	__atomic_store_n(&me->thread[which].tid, gettid(), __ATOMIC_RELAXED);
+	err = affinity_pin_thread(me->cpu);
 	if (err < 0)
 		log_info("worker %u is not pinned to CPU %u: %s", me->index, me->cpu,
 			 strerror(-err));
@@ -307,7 +310,6 @@ static void place(struct worker *me, unsigned which)
 		log_info("worker %u keeps its nice value: %s", me->index, strerror(-err));
 	snprintf(name, sizeof name, "quoit-%s-%u", names[which], me->index);
 	(void)pthread_setname_np(pthread_self(), name);
-	__atomic_store_n(&me->thread[which].tid, gettid(), __ATOMIC_RELAXED);
 }
 
 void *worker_run(void *arg)
