@@ -200,6 +200,12 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 			 " elements, but a copy between host and device needs equal counts",
 			 tensor, e->value[1]);
 		break;
+	case QUOIT_MISFIT_NOT_SHARED:
+		snprintf(to, size,
+			 ": %s is not in the shared region: create it with QUOIT_CREATE_SHARED, or "
+			 "copy it to a tensor that is",
+			 tensor);
+		break;
 	default:
 		*to = '\0';
 	}
@@ -317,6 +323,14 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		return;
 	if (e->field == QUOIT_FIELD_MEMORY)
 		describe_memory(e, to, size);
+	else if (e->field == QUOIT_FIELD_HOLDS)
+		snprintf(to, size,
+			 ": the program holds %" PRIu64 " tensors, at most %" PRIu64
+			 " are allowed: release some",
+			 e->value[0], e->value[1]);
+	else if (e->opcode == QUOIT_OP_RELEASE && e->code == -ENOENT)
+		snprintf(to, size, ": nothing is held by an acquire with SQ index %" PRIu64,
+			 e->value[0]);
 	else if (e->field == QUOIT_FIELD_EXECUTOR && !e->value[0])
 		describe_lost(e, to, size);
 	else if (e->field == QUOIT_FIELD_EXECUTOR)

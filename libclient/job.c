@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "acquire.h"
 #include "alone.h"
 #include "clock.h"
 #include "control.h"
@@ -131,6 +132,8 @@ static void settle(struct quoit_ring *q, uint32_t at)
 		if (q->stamps)
 			q->jobs.stamps[slot - q->jobs.slot] = *quoit_get_stamps(q, at);
 		release_piece(q, slot);
+		if (UNLIKELY(slot->hold) && libquoit_acquire_ended(q, slot, cqe))
+			return;
 		if (slot->state == JOB_OPEN) {
 			slot->state = JOB_ENDED;
 			return;

@@ -26,6 +26,7 @@ struct job_slot {
 	bool failed;   /* error holds the record */
 	uint8_t piece; /* staging[piece - 1] is freed when the job ends; 0: none */
 	bool own;      /* a wait's, a window's or a copy's: not the program's */
+	uint8_t hold;  /* an acquire: holds[hold - 1] is told of its end; 0: none */
 };
 
 #define NO_SLOT UINT32_MAX

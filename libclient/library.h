@@ -11,6 +11,7 @@
  *	symbols.c  inline functions of quoit.h, for other languages
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
+ *	acquire.c  the program's own accesses to tensors
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
  * control.h, those of strerror.c and error_field.c in refusal.h, those of ring.c and tensor.c here.
@@ -74,7 +75,7 @@ struct quoit_session {
 	bool stays;       /* QUOIT_OPEN_STAY */
 	struct cpus near; /* CPUs of the reactor's package, for core.c */
 
-	struct shared shared; /* the arena */
+	struct shared shared; /* the shared region (info.shared_bytes), then the arena */
 	uint64_t arena_bytes; /* the arena's size now; atomic; changes while `growing` is held */
 	struct arena arena;
 	/* the last size that quoitd refused, and when; 0: none; guarded by `growing` */
@@ -146,6 +147,7 @@ struct quoit_ring {
 
 	quoit_job window[QUOIT_MAX_WINDOW]; /* the jobs that end the batches, the oldest first */
 	unsigned window_count;
+	struct hold *holds;            /* QUOIT_MAX_HOLDS; NULL: nothing was acquired yet */
 	void *staging[STAGING_PIECES]; /* arena memory of copies in flight; NULL: none */
 	struct handle_stack handles;
 	struct site_table sites;
@@ -156,6 +158,12 @@ struct quoit_ring {
 	struct quoit_ring_layout layout;
 	struct shared shared; /* the client's pages, then the daemon's */
 };
+
+/* Where the arena begins, behind the shared region. */
+static inline uint8_t *arena_base(const struct quoit_session *s)
+{
+	return s->shared.base + s->info.shared_bytes;
+}
 
 /* ---- ring.c ---- */
 

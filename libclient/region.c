@@ -43,15 +43,17 @@ static int ask(struct quoit_session *s, uint64_t bytes)
  */
 static int claim(struct quoit_session *s, uint64_t bytes)
 {
+	const uint64_t from = s->info.shared_bytes + s->arena_bytes;
+	const uint64_t upto = s->info.shared_bytes + bytes;
 	int err = ask(s, bytes);
 
 	if (err != -EFAULT)
 		return err;
-	err = libquoit_shared_more(&s->shared, s->arena_bytes, bytes);
+	err = libquoit_shared_more(&s->shared, from, upto);
 	if (!err)
 		err = ask(s, bytes);
 	if (err)
-		libquoit_shared_less(&s->shared, s->arena_bytes, bytes);
+		libquoit_shared_less(&s->shared, from, upto);
 	else
 		libquoit_text_set("no error");
 	return err;

@@ -10,6 +10,7 @@
 #include <quoit/sample.h>
 
 #include "clock.h"
+#include "acquire.h"
 #include "control.h"
 #include "event.h"
 #include "library.h"
@@ -119,6 +120,7 @@ void libquoit_ring_free(struct quoit_ring *q)
 		close(q->socket);
 	libquoit_handle_stack_done(&q->handles);
 	libquoit_job_done(q);
+	free(q->holds);
 	free(q);
 }
 
@@ -280,6 +282,7 @@ int libquoit_ring_settle(struct quoit_ring *q)
 	 * drops those that it does not know.
 	 */
 	q->raw = false;
+	libquoit_acquire_release_all(q);
 	return quoit_wait_all_at(q, QUOIT_FOREVER, NULL);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "acquire.h"
 #include "control.h"
 #include "core.h"
 #include "library.h"
@@ -34,6 +35,7 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 	h->device_bytes = p->device_bytes;
 	h->arena_bytes = p->arena_bytes;
 	h->pinned_bytes = p->pinned_bytes;
+	h->shared_bytes = p->shared_bytes;
 	h->max_tensors = p->max_tensors;
 	h->cpu_hint = (uint32_t)(sched_getcpu() + 1); /* 0 if the CPU is not known */
 	for (size_t i = 0; i < sizeof h->name - 1 && name[i]; i++)
@@ -42,15 +44,17 @@ static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 
 static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply *r)
 {
+	const uint64_t shared = (uint64_t)r->shared_pages * QUOIT_CTL_PAGE;
+
 	if (r->abi_version != QUOIT_ABI_VERSION) { /* quoitd should have refused us */
 		libquoit_text_set(
 			"libquoit has ABI %u, quoitd ABI %u: install both from one version",
 			QUOIT_ABI_VERSION, r->abi_version);
 		return -EPROTO;
 	}
-	if (r->arena_most < r->arena_bytes || r->arena_most > SIZE_MAX || r->max_tensors < 2 ||
-	    r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 || r->arena_bytes > SIZE_MAX ||
-	    r->max_entries > QUOIT_MAX_ENTRIES) {
+	if (r->arena_most < r->arena_bytes || r->arena_most > SIZE_MAX - shared ||
+	    r->max_tensors < 2 || r->max_tensors > QUOIT_HANDLE_INDEX_MASK + 1 ||
+	    r->arena_bytes > SIZE_MAX || r->max_entries > QUOIT_MAX_ENTRIES) {
 		libquoit_text_set("quoitd granted invalid limits");
 		return -EPROTO;
 	}
@@ -61,6 +65,7 @@ static int accept_hello(struct quoit_session *s, const struct quoit_hello_reply 
 				      .arena_bytes = r->arena_bytes,
 				      .arena_bytes_most = r->arena_most,
 				      .pinned_bytes = r->pinned_bytes,
+				      .shared_bytes = shared,
 				      .tsc_hz = r->tsc_hz ? r->tsc_hz : 1000000000u,
 				      .max_tensors = r->max_tensors,
 				      .max_jobs = r->max_jobs,
@@ -86,12 +91,12 @@ static int open_arena(struct quoit_session *s)
 {
 	struct quoit_info *i = &s->info;
 	int err =
-		libquoit_arena_init(&s->arena, s->shared.base, i->arena_bytes, i->arena_bytes_most);
+		libquoit_arena_init(&s->arena, arena_base(s), i->arena_bytes, i->arena_bytes_most);
 
 	if (err != -ENOMEM || i->arena_bytes_most == i->arena_bytes)
 		return err;
 	i->arena_bytes_most = i->arena_bytes;
-	return libquoit_arena_init(&s->arena, s->shared.base, i->arena_bytes, i->arena_bytes);
+	return libquoit_arena_init(&s->arena, arena_base(s), i->arena_bytes, i->arena_bytes);
 }
 
 static int open_tables(struct quoit_session *s)
@@ -127,27 +132,29 @@ static int hello(struct quoit_session *s, const struct quoit_open_params *p)
 static int make_arena(struct quoit_session *s)
 {
 	struct quoit_info *i = &s->info;
-	int err = libquoit_shared_make(&s->shared, "quoit-arena", i->arena_bytes_most);
+	int err = libquoit_shared_make(&s->shared, "quoit-arena",
+				       i->shared_bytes + i->arena_bytes_most);
 
 	if (!err || i->arena_bytes_most == i->arena_bytes)
 		return err;
 	i->arena_bytes_most = i->arena_bytes;
-	return libquoit_shared_make(&s->shared, "quoit-arena", i->arena_bytes);
+	return libquoit_shared_make(&s->shared, "quoit-arena", i->shared_bytes + i->arena_bytes);
 }
 
 /* Hand the arena over empty, so that quoitd can choose its node; then allocate all pages. */
 static int bring_arena(struct quoit_session *s)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA}, ready = {.type = QUOIT_CTL_READY};
+	uint64_t bytes = s->info.shared_bytes + s->info.arena_bytes;
 	int err;
 
-	if (!s->info.arena_bytes)
+	if (!bytes)
 		return 0;
 	err = make_arena(s);
 	if (!err)
 		err = libquoit_control_ask(s, &m, s->shared.fd);
 	if (!err)
-		err = libquoit_shared_fill(&s->shared, s->info.arena_bytes, m.ring_reply.seals);
+		err = libquoit_shared_fill(&s->shared, bytes, m.ring_reply.seals);
 	return err ? err : libquoit_control_ask(s, &ready, -1);
 }
 
@@ -233,6 +240,8 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 		/*
 		 * Unread CQEs would hold up the jobs behind them: wait until all jobs have ended.
 		 */
+		for (struct quoit_ring *q = s->rings; q; q = q->next)
+			libquoit_acquire_release_all(q);
 		if (!(flags & QUOIT_CLOSE_CANCEL))
 			for (struct quoit_ring *q = s->rings; q; q = q->next)
 				libquoit_ring_settle(q);

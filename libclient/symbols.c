@@ -8,6 +8,8 @@
 #define QUOIT_INLINE extern inline
 #include "library.h"
 
+#undef quoit_acquire
+#undef quoit_start_acquire
 #undef quoit_wait
 #undef quoit_wait_n
 #undef quoit_wait_any
@@ -65,4 +67,16 @@ int quoit_write(struct quoit_ring *q, quoit_tensor t, const void *from, size_t s
 int quoit_read(struct quoit_ring *q, quoit_tensor t, void *to, size_t size)
 {
 	return quoit_read_at(q, t, to, size, NOWHERE);
+}
+
+int quoit_acquire(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, int timeout_ms,
+		  void **ret)
+{
+	return quoit_acquire_at(q, t, access, timeout_ms, ret, NOWHERE);
+}
+
+int quoit_start_acquire(struct quoit_ring *q, quoit_tensor t, enum quoit_access access,
+			quoit_job *ret)
+{
+	return quoit_start_acquire_at(q, t, access, ret, NOWHERE);
 }

@@ -114,31 +114,38 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 	return bind_words(q, shape->dtype, shape_words(shape), opcode, device, arg, of, offset);
 }
 
+#define PLACES (QUOIT_CREATE_PINNED | QUOIT_CREATE_SHARED)
+
 static quoit_tensor refuse_create(struct quoit_ring *q, unsigned flags, unsigned device)
 {
-	unsigned known = QUOIT_CREATE_PINNED;
-
-	if (flags & 0xff & ~known)
+	if (flags & 0xff & ~PLACES)
 		libquoit_refuse(q, -EINVAL,
-				"unknown flags %#x: allowed are %#x (QUOIT_CREATE_PINNED) and "
-				"QUOIT_CREATE_ON",
-				flags & 0xff & ~known, known);
+				"unknown flags %#x: allowed are %#x (QUOIT_CREATE_PINNED, "
+				"QUOIT_CREATE_SHARED) and QUOIT_CREATE_ON",
+				flags & 0xff & ~PLACES, PLACES);
+	else if ((flags & PLACES) == PLACES)
+		libquoit_refuse(q, -EINVAL,
+				"a tensor is in the pinned or in the shared region, not in both");
+	else if (flags & QUOIT_CREATE_SHARED && !q->session->info.shared_bytes)
+		libquoit_refuse(q, -ENOMEM,
+				"the session has no shared region: ask for one "
+				"(quoit_open_params.shared_bytes)");
 	else if (device > q->session->info.devices)
 		libquoit_refuse(q, -ENODEV, "there is no device %u: the session has %u devices",
 				device, q->session->info.devices);
 	else
-		libquoit_refuse(q, -EINVAL, "pinned memory must be on the host, not on device %u",
-				device);
+		libquoit_refuse(q, -EINVAL, "%s memory must be on the host, not on device %u",
+				flags & QUOIT_CREATE_PINNED ? "pinned" : "shared", device);
 	return QUOIT_NO_TENSOR;
 }
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
 {
-	bool is_pinned = flags & QUOIT_CREATE_PINNED;
-	unsigned device = flags >> 8 ? (flags >> 8) - 1 : is_pinned ? 0 : q->device;
+	unsigned place = flags & PLACES;
+	unsigned device = flags >> 8 ? (flags >> 8) - 1 : place ? 0 : q->device;
 
-	if ((flags & 0xff & ~QUOIT_CREATE_PINNED) || device > q->session->info.devices ||
-	    (device && is_pinned))
+	if ((flags & 0xff & ~PLACES) || place == PLACES || device > q->session->info.devices ||
+	    (device && place) || (place == QUOIT_CREATE_SHARED && !q->session->info.shared_bytes))
 		return refuse_create(q, flags, device);
 	return bind(q, shape, QUOIT_OP_CREATE, (uint8_t)device, (uint8_t)flags, QUOIT_NO_TENSOR, 0);
 }
@@ -176,7 +183,7 @@ quoit_tensor quoit_create_matrix(struct quoit_ring *q, enum quoit_dtype dtype, u
 quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *shape, void *memory)
 {
 	const struct quoit_session *s = q->session;
-	uint64_t offset = (uint64_t)((uint8_t *)memory - (uint8_t *)s->shared.base);
+	uint64_t offset = (uint64_t)((uint8_t *)memory - arena_base(s));
 
 	if (offset >= libquoit_arena_bytes(s)) {
 		libquoit_refuse(q, -EINVAL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * backend.h - what a reactor asks of those that run its jobs: the host's cores (cpu/), the kernel's
- * files (file/), and modules and devices (executor/).
+ * files (file/), modules and devices (executor/), and the client's own program (program/).
  *
  * A job comes to a backend by `start` and goes back by reactor_end_job(), once.  Small jobs never
  * come here: the reactor runs them itself, by a direct call.  Hooks marked "optional" may be NULL:
@@ -66,7 +66,7 @@ struct backend {
 };
 
 /* All of them; X gets each one's name. */
-#define BACKENDS(X) X(cpu_backend) X(file_backend) X(exec_backend)
+#define BACKENDS(X) X(cpu_backend) X(file_backend) X(exec_backend) X(program_backend)
 
 #define DECLARE(name) extern const struct backend name;
 BACKENDS(DECLARE)
@@ -114,9 +114,13 @@ static inline void backends_wake(struct reactor *r)
 /* The one that runs the job, if the reactor does not. */
 static inline const struct backend *backend_of(const struct job *job)
 {
+	const uint8_t flags = optable_row(job->sqe.opcode)->flags;
+
 	if (job->executor != NO_EXECUTOR)
 		return &exec_backend;
-	return job_names_file(job) ? &file_backend : &cpu_backend;
+	if (!(flags & (OP_FILE | OP_ACQUIRE)))
+		return &cpu_backend;
+	return flags & OP_FILE ? &file_backend : &program_backend;
 }
 
 #endif

@@ -76,7 +76,7 @@ struct connection {
 	uint32_t pending_seq;
 	struct handover handover;
 	struct shared arena;     /* mapped, not ready yet; empty: none, or the session has it */
-	uint64_t arena_bytes;    /* bytes of the arena that are granted, */
+	uint64_t arena_bytes;    /* bytes of shared region and arena that are granted, */
 	uint64_t arena_peak;     /* and the most ever checked: their page tables are charged */
 	uint32_t rings_waiting;  /* in new_rings: mapped, not ready yet */
 	uint32_t rings_expected; /* answers to READY that are still to come */

@@ -63,22 +63,25 @@ static void give_up(struct connection *c, int err, const char *why)
 
 /* ---- what is asked for ---- */
 
-static int check(struct connection *c, uint64_t bytes, char *text, size_t size)
+/* arena: how many bytes it is to have, without the shared region before it. */
+static int check(struct connection *c, uint64_t arena, char *text, size_t size)
 {
 	const struct session *s = c->session;
-	uint64_t cost, left;
+	uint64_t bytes = arena + s->shared_bytes, cost, left;
 	int err;
 
 	if (!s->arena) {
 		snprintf(text, size, "ARENA_MORE was sent too early: send ARENA and READY first");
 		return -EINVAL;
 	}
-	if (bytes % QUOIT_CTL_PAGE || bytes <= c->arena_bytes || bytes > s->arena_most) {
+	if (arena % QUOIT_CTL_PAGE || arena > s->arena_most - s->shared_bytes ||
+	    bytes <= c->arena_bytes) {
 		snprintf(text, size,
 			 "the arena cannot have %llu bytes: allowed are whole pages, more than "
 			 "%llu, at most %llu",
-			 (unsigned long long)bytes, (unsigned long long)c->arena_bytes,
-			 (unsigned long long)s->arena_most);
+			 (unsigned long long)arena,
+			 (unsigned long long)(c->arena_bytes - s->shared_bytes),
+			 (unsigned long long)(s->arena_most - s->shared_bytes));
 		return -EINVAL;
 	}
 	c->handover.from = c->arena_bytes;

@@ -61,11 +61,12 @@ static void fill_reply(const struct session *s, struct quoit_hello_reply *r)
 	r->session = s->id;
 	r->host_bytes = s->memory.promise;
 	r->host_most = s->memory.most;
-	r->arena_bytes = s->arena_bytes;
-	r->arena_most = s->arena_most;
+	r->shared_pages = (uint32_t)(s->shared_bytes / QUOIT_CTL_PAGE);
+	r->arena_bytes = s->arena_bytes - s->shared_bytes;
+	r->arena_most = s->arena_most - s->shared_bytes;
 	r->pinned_bytes = s->pinned_bytes;
 	r->device_bytes = s->device[0].lease;
-	r->devices = s->devices;
+	r->devices = (uint16_t)s->devices;
 	r->max_tensors = s->max_tensors;
 	r->max_jobs = s->max_jobs;
 	r->max_entries = QUOIT_MAX_ENTRIES;

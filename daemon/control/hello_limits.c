@@ -19,6 +19,9 @@
 /* The arena is this part of a lease, unless the client asks for another size. */
 #define ARENA_PART 8u
 
+/* A CQE counts pages of the shared region in 31 bits. */
+#define SHARED_MOST (UINT64_C(1) << 43)
+
 /* A session starts with tables for so many jobs in flight; it asks for more when it needs them. */
 #define FIRST_JOBS 256u
 
@@ -124,8 +127,8 @@ static void choose_growth(const struct connection *c, const struct quoit_hello *
 	promise = promise > MOST_PROMISED ? MOST_PROMISED : promise;
 	promise = whole_pages(promise < HELLO_LEAST_BYTES ? HELLO_LEAST_BYTES : promise);
 	ret->arena_bytes = whole_pages(h->arena_bytes ? h->arena_bytes : promise / ARENA_PART);
-	ret->host_bytes =
-		add(add(promise, ret->pinned_bytes), h->arena_bytes ? ret->arena_bytes : 0);
+	ret->host_bytes = add(add(promise, add(ret->pinned_bytes, ret->shared_bytes)),
+			      h->arena_bytes ? ret->arena_bytes : 0);
 	if (!h->max_tensors)
 		ret->table_parts = first_parts(ret->max_jobs);
 	ret->host_most = most_lease(c, ret);
@@ -136,6 +139,14 @@ static void choose_growth(const struct connection *c, const struct quoit_hello *
 		ret->host_soft = ret->host_bytes;
 	if (!h->arena_bytes)
 		ret->arena_most = most_arena(ret);
+}
+
+/* The client's memfd begins with the shared region. */
+static void add_shared(struct session_limits *ret)
+{
+	ret->arena_bytes = add(ret->arena_bytes, ret->shared_bytes);
+	if (ret->arena_most)
+		ret->arena_most = add(ret->arena_most, ret->shared_bytes);
 }
 
 bool hello_limits(const struct connection *c, const struct quoit_hello *h,
@@ -152,6 +163,7 @@ bool hello_limits(const struct connection *c, const struct quoit_hello *h,
 	ret->arena_bytes =
 		whole_pages(h->arena_bytes ? h->arena_bytes : ret->host_bytes / ARENA_PART);
 	ret->pinned_bytes = whole_pages(h->pinned_bytes);
+	ret->shared_bytes = whole_pages(h->shared_bytes);
 	ret->max_tensors = h->max_tensors ? h->max_tensors : DEFAULT_TENSORS;
 	if (ret->max_tensors > config->max_tensors && !h->max_tensors)
 		ret->max_tensors = (uint32_t)config->max_tensors;
@@ -160,17 +172,23 @@ bool hello_limits(const struct connection *c, const struct quoit_hello *h,
 	ret->direct = h->features & QUOIT_FEATURE_DIRECT;
 	if (user->may.grows && !h->host_bytes && !ret->eager)
 		choose_growth(c, h, &user->may, ret);
+	add_shared(ret);
 	if (ret->host_bytes < HELLO_LEAST_BYTES)
 		snprintf(text, size, "a lease of %llu bytes is too small: at least %llu are needed",
 			 (unsigned long long)ret->host_bytes,
 			 (unsigned long long)HELLO_LEAST_BYTES);
 	else if (ret->arena_bytes > ret->host_bytes ||
 		 ret->pinned_bytes > ret->host_bytes - ret->arena_bytes)
-		snprintf(text, size,
-			 "arena (%llu bytes) and pinned memory (%llu) exceed the lease (%llu)",
-			 (unsigned long long)ret->arena_bytes,
-			 (unsigned long long)ret->pinned_bytes,
-			 (unsigned long long)ret->host_bytes);
+		snprintf(
+			text, size,
+			"arena (%llu bytes), shared (%llu) and pinned memory (%llu) exceed the lease "
+			"(%llu)",
+			(unsigned long long)(ret->arena_bytes - ret->shared_bytes),
+			(unsigned long long)ret->shared_bytes,
+			(unsigned long long)ret->pinned_bytes, (unsigned long long)ret->host_bytes);
+	else if (ret->shared_bytes > SHARED_MOST)
+		snprintf(text, size, "shared_bytes is %llu: at most %llu are allowed",
+			 (unsigned long long)ret->shared_bytes, (unsigned long long)SHARED_MOST);
 	else if (ret->max_tensors < 2 || ret->max_tensors > config->max_tensors)
 		snprintf(text, size, "max_tensors is %u: allowed are 2 to %llu", ret->max_tensors,
 			 (unsigned long long)config->max_tensors);

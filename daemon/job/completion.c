@@ -71,6 +71,11 @@ void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 	r->dirty = true;
 }
 
+void completion_add_flags(struct ring *r, uint32_t index, uint32_t flags)
+{
+	r->cqes[index & (r->layout.cq_entries - 1)].flags = flags;
+}
+
 static void wake(struct ring *r)
 {
 	probe_wake(r);

@@ -30,6 +30,9 @@ int completion_credits(struct ring *r);
 void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		     const struct quoit_error *error, const struct quoit_stamps *stamps);
 
+/* Add these flags to the CQE of a job that has succeeded; it was posted, and is not flushed yet. */
+void completion_add_flags(struct ring *r, uint32_t index, uint32_t flags);
+
 /*
  * Post the end of a job that has succeeded, and flush.  Only for a ring without stamps that is not
  * mute and has nothing posted yet.

@@ -7,6 +7,7 @@
 
 #include "memory/memory.h"
 #include "session/extent.h"
+#include "session/tensor_bits.h"
 
 /* An access is named by its job's index times four plus its place in the job. */
 static struct access *access_at(const struct session *s, uint32_t name)
@@ -179,10 +180,21 @@ static void list_hide(struct session *s, uint32_t list, uint32_t by)
 	}
 }
 
+static void list_push(struct session *s, uint32_t name)
+{
+	struct access *a = access_at(s, name);
+	uint32_t *list = list_of(s, a);
+
+	a->prev = NIL;
+	a->next = *list;
+	if (*list != NIL)
+		access_at(s, *list)->prev = name;
+	*list = name;
+}
+
 static void list_insert(struct session *s, uint32_t name)
 {
 	struct access *a = access_at(s, name);
-	uint32_t *list;
 
 	if (a->write) {
 		struct buffer *b = &s->buffers[a->buffer];
@@ -190,12 +202,7 @@ static void list_insert(struct session *s, uint32_t name)
 		list_hide(s, b->writers, name);
 		list_hide(s, b->readers, name);
 	}
-	list = list_of(s, a);
-	a->prev = NIL;
-	a->next = *list;
-	if (*list != NIL)
-		access_at(s, *list)->prev = name;
-	*list = name;
+	list_push(s, name);
 }
 
 /* ---- order kept by a device ---- */
@@ -294,6 +301,103 @@ void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn
 			ready(s, after);
 	}
 	job->edges = NIL;
+}
+
+/* ---- what the program holds ---- */
+
+/* Does an access to these bytes conflict with tensor i of `job`, which the program holds? */
+static bool access_conflicts(struct session *s, const struct job *job, unsigned i,
+			     const struct access *b, const struct view *v)
+{
+	const struct access *a = &job->access[i];
+	struct extent e;
+
+	if (s->views[job->view[i]].buffer != v->buffer)
+		return false;
+	if (!(a->write | b->write) || !overlap(a, b->lo, b->hi))
+		return false;
+	if (!(a->gaps | b->gaps))
+		return true;
+	e = b->gaps ? extent_of(v) : extent_whole(b->lo, b->hi);
+	return share_bytes(s, job_index(s, job) * QUOIT_MAX_TENSORS_PER_JOB + i, &e);
+}
+
+/*
+ * What the job itself does by its tensor t.  If it was fetched before the bytes were there, its
+ * access says that it writes all of the buffer.
+ */
+static struct access own_access(const struct session *s, const struct job *job, unsigned t)
+{
+	const struct op_row *row = optable_row(job->sqe.opcode);
+	const struct view *v = &s->views[job->view[t]];
+	uint8_t writes = row->flags & OP_ACQUIRE ? row->writes : job->writes;
+
+	return (struct access){
+		.write = writes >> t & 1, .gaps = !v->covers, .lo = v->lo, .hi = v->hi};
+}
+
+/*
+ * Must `after` go on waiting for `job`, which the program holds?  If others wait for `after`, what
+ * counts is what it was taken to do: that may have hidden the held access from them, and then they
+ * wait for it by `after` alone.
+ */
+static bool jobs_conflict(struct session *s, const struct job *job, const struct job *after)
+{
+	for_each_tensor (i, job->tensors)
+		for_each_tensor (t, after->tensors) {
+			const struct access b =
+				after->edges == NIL ? own_access(s, after, t) : after->access[t];
+
+			if (access_conflicts(s, job, i, &b, &s->views[after->view[t]]))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * The access is what the program may do, and no more.  Later jobs may be in the lists already, and
+ * may have hidden it; those that need not wait for it do so no more, so it comes back.
+ */
+static void narrow(struct session *s, struct job *job, unsigned i, bool write)
+{
+	struct access *a = &job->access[i];
+	const struct view *v = &s->views[job->view[i]];
+	uint32_t name = job_index(s, job) * QUOIT_MAX_TENSORS_PER_JOB + i;
+
+	if (a->buffer != NIL)
+		list_remove(s, name);
+	a->write = write;
+	a->gaps = !v->covers;
+	a->lo = v->lo;
+	a->hi = v->hi;
+	a->buffer = v->buffer;
+	list_push(s, name);
+}
+
+void deps_hold(struct session *s, struct job *job, uint8_t writes, uint64_t now,
+	       deps_ready_fn *ready)
+{
+	uint32_t *link = &job->edges;
+
+	for_each_tensor (i, job->tensors)
+		narrow(s, job, i, writes >> i & 1);
+
+	while (*link != NIL) {
+		uint32_t e = *link;
+		struct job *after = &s->jobs[s->edges[e].job];
+
+		if (jobs_conflict(s, job, after)) {
+			link = &s->edges[e].next;
+			continue;
+		}
+		*link = s->edges[e].next;
+		tables_give_edge(s, e);
+		after->waits--;
+		after->data = now;
+		memory_recount(s, after, now);
+		if (job_may_start(after))
+			ready(s, after);
+	}
 }
 
 /* ---- jobs of one ring by SQ index ---- */

@@ -10,6 +10,8 @@
  *
  * An edge hangs off the job that is waited for; job->waits counts what is left.  Owned by the
  * session's reactor.
+ *
+ * An access that the program itself has (hold.h) is a job here, from its acquire to its release.
  */
 #ifndef QUOITD_DEPS_H
 #define QUOITD_DEPS_H
@@ -60,6 +62,15 @@ void deps_in_direct(struct session *s, struct job *job, deps_ready_fn *ready);
  * it.  Calls ready() for each that waits for nothing else.
  */
 void deps_remove(struct session *s, struct job *job, uint64_t now, deps_ready_fn *ready);
+
+/*
+ * The job is an acquire that was granted at this TSC value (hold.h).  writes: bit i: the program may
+ * write tensor i.  Jobs that use these bytes wait until deps_remove.  Others go on: those that wait
+ * by a link, and those that wait only because the bytes were not there yet when this job, or they
+ * themselves, were fetched.  Of the latter only those that no job waits for: see deps.c.
+ */
+void deps_hold(struct session *s, struct job *job, uint8_t writes, uint64_t now,
+	       deps_ready_fn *ready);
 
 /* ---- jobs of one ring by their SQ index ---- */
 

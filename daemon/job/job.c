@@ -294,6 +294,44 @@ static void mark_outputs(struct session *s, const struct ring *r, struct job *jo
 			view_written(s, &s->views[job->view[i]], job->reads & 1u << i, res, &cause);
 }
 
+/* It is no open job of its session and its ring any more. */
+static void leave_lists(struct session *s, struct ring *r, struct job *job, uint64_t now)
+{
+	deps_ring_remove(r, job);
+	open_list_remove(s, job, now);
+	if (job->deadline)
+		s->deadlines--;
+}
+
+static void leave_ring(struct ring *r, const struct job *job)
+{
+	deps_segment_leave(r, job);
+	assert(r->jobs > 0);
+	r->jobs--;
+}
+
+void job_leave_hold(struct session *s, struct job *job, int32_t res, uint32_t flags, uint64_t now,
+		    job_ready_fn *ready)
+{
+	struct ring *r = ring_of(s, job);
+	bool posted;
+
+	probe_end(s, job, 0);
+	deps_hold(s, job, optable_row(job->sqe.opcode)->writes, now, ready);
+	leave_lists(s, r, job, now);
+	posted = post(r, job, res, now);
+	if (posted)
+		completion_add_flags(r, job->cq_index, flags);
+	sample_job(r, job, posted);
+	record_job(r, job, 0);
+	s->jobs_done++;
+	leave_ring(r, job);
+	job_become(s, job, JOB_HELD);
+	leave_segments(s, r, now, ready);
+	if (s->memory.head != NIL)
+		memory_advance(s, ready);
+}
+
 void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready)
 {
 	struct ring *r = ring_of(s, job);
@@ -302,10 +340,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	probe_end(s, job, res);
 	mark_outputs(s, r, job, res);
 	deps_remove(s, job, now, ready);
-	deps_ring_remove(r, job);
-	open_list_remove(s, job, now);
-	if (job->deadline)
-		s->deadlines--;
+	leave_lists(s, r, job, now);
 	posted = !job->posted && post(r, job, res, now);
 	if (res >= 0)
 		sample_job(r, job, posted);
@@ -323,9 +358,7 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 		files_drop(s, job->sqe.scalar[1]);
 	else if (has_kernel(job))
 		kernels_drop(s, job->sqe.arg);
-	deps_segment_leave(r, job);
-	assert(r->jobs > 0);
-	r->jobs--;
+	leave_ring(r, job);
 	tables_give_job(s, job);
 	leave_segments(s, r, now, ready);
 	if (s->memory.head != NIL)

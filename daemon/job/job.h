@@ -18,6 +18,12 @@ static inline bool job_names_file(const struct job *job)
 	return optable_row(job->sqe.opcode)->flags & OP_FILE;
 }
 
+/* Does the program itself do what the job is for? */
+static inline bool job_is_acquire(const struct job *job)
+{
+	return optable_row(job->sqe.opcode)->flags & OP_ACQUIRE;
+}
+
 typedef void job_ready_fn(struct session *s, struct job *job);
 
 /*
@@ -38,6 +44,13 @@ void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t no
  * caller posts its CQE next, with this error.
  */
 void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);
+
+/*
+ * A granted acquire (hold.h): its CQE is posted, with flags, and it is counted as ended.  But it
+ * stays in the lists of its buffer, so that later jobs wait for it, and keeps its entry.
+ */
+void job_leave_hold(struct session *s, struct job *job, int32_t res, uint32_t flags, uint64_t now,
+		    job_ready_fn *ready);
 
 /* End a job with res.  Everything that waited for it goes on; calls ready() for what may start. */
 void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_ready_fn *ready);

@@ -305,6 +305,39 @@ static int check_none(const struct operands *o, const struct op_row *row)
 	return 0;
 }
 
+static int check_acquire(const struct session *s, const struct operands *o)
+{
+	int err = o->sqe->arg ? refuse_arg(o, 0) : 0;
+
+	if (!err && o->sqe->scalar[0] | o->sqe->scalar[1])
+		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
+	if (!err && o->sqe->flags & QUOIT_SQE_QUIET) /* its CQE says where the tensor is */
+		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags,
+			     QUOIT_SQE_FLAGS & ~QUOIT_SQE_QUIET);
+	if (!err && s->buffers[o->t[0]->buffer].fixed != FIXED_SHARED)
+		err = refuse_tensor(o->fault, -ENOTSUP, 0, QUOIT_MISFIT_NOT_SHARED, 0);
+	return err;
+}
+
+/* It takes effect at its fetch or before: it can wait for nothing, and is never late. */
+static int check_release(const struct operands *o)
+{
+	if (o->sqe->arg)
+		return refuse_arg(o, 0);
+	if (o->sqe->flags & QUOIT_SQE_LINK)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags, QUOIT_SQE_QUIET);
+	if (o->sqe->deadline)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_DEADLINE, o->sqe->deadline, 0);
+	if (o->sqe->priority)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_PRIORITY, o->sqe->priority, 0);
+	if (o->sqe->scalar[1])
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], 0);
+	if (o->sqe->scalar[0] > UINT32_MAX)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0],
+			      UINT32_MAX);
+	return 0;
+}
+
 static int check_rule(const struct session *s, const struct operands *o, const struct op_row *row)
 {
 	switch (row->shape) {
@@ -334,6 +367,10 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 		return check_file(s, o, row);
 	case SHAPE_LAUNCH:
 		return 0; /* validate.c has checked the scalars */
+	case SHAPE_ACQUIRE:
+		return check_acquire(s, o);
+	case SHAPE_RELEASE:
+		return check_release(o);
 	default:
 		return check_none(o, row);
 	}

@@ -15,7 +15,8 @@ static void bind_handle(struct session *s, uint32_t handle, uint32_t view)
 	s->tensors_alive++;
 }
 
-static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t size)
+static void init_buffer(const struct session *s, struct buffer *b, const struct quoit_sqe *sqe,
+			uint64_t size)
 {
 	b->size = size;
 	b->views = 1;
@@ -24,6 +25,8 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 	b->park_job = NIL;
 	b->place = PLACE_PAGEABLE;
 	b->device = sqe->device;
+	b->fixed = FIXED_NONE;
+	b->holds = 0;
 	b->reserved = b->zeroed = b->in_slab = false;
 	b->class = 0;
 	b->offset = 0;
@@ -35,9 +38,13 @@ static void init_buffer(struct buffer *b, const struct quoit_sqe *sqe, uint64_t 
 		b->place = PLACE_DEVICE;
 	} else if (sqe->arg & QUOIT_CREATE_PINNED) {
 		b->place = PLACE_PINNED;
+		b->fixed = FIXED_PINNED;
+	} else if (sqe->arg & QUOIT_CREATE_SHARED) {
+		b->place = PLACE_ARENA;
+		b->fixed = FIXED_SHARED;
 	} else if (sqe->arg & QUOIT_CREATE_ARENA) {
 		b->place = PLACE_ARENA; /* charged since HELLO, with the client's contents */
-		b->offset = sqe->offset;
+		b->offset = s->shared_bytes + sqe->offset;
 		b->reserved = b->zeroed = true;
 	}
 }
@@ -65,7 +72,7 @@ int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *
 		tables_give_view(s, view);
 		return err ? err : full(s, fault);
 	}
-	init_buffer(&s->buffers[buffer], sqe, v->hi);
+	init_buffer(s, &s->buffers[buffer], sqe, v->hi);
 	if (s->eager)
 		memory_take_eagerly(s, &s->buffers[buffer]);
 	v->buffer = buffer;

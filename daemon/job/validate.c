@@ -251,6 +251,8 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 	*ret = (struct plan){.refused = true, .executor = NO_EXECUTOR};
 	if (find_row(s, sqe, &ret->row, &f) && !(ret->row && ret->row->absent))
 		return;
+	if (ret->row->flags & OP_ACQUIRE) /* if it fails, nothing changes */
+		return;
 	for_each_tensor (i, ret->row->takes & ret->row->writes) {
 		uint32_t view = session_view(s, sqe->tensor[i]);
 

@@ -31,8 +31,8 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 /* Check all of a CREATE but its handle and shape; most are plain and pass at the first test. */
 static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
 {
-	uint8_t known = QUOIT_CREATE_DTYPE_MASK | QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA;
-	uint8_t both = QUOIT_CREATE_ARENA | QUOIT_CREATE_PINNED;
+	const uint8_t places = QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA | QUOIT_CREATE_SHARED;
+	uint8_t known = QUOIT_CREATE_DTYPE_MASK | places, place = sqe->arg & places;
 	int err;
 
 	if (sqe_header_is_plain(sqe) && sqe->arg <= QUOIT_CREATE_DTYPE_MASK && !sqe->base[1] &&
@@ -43,7 +43,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 		err = refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, s->devices);
 	if (!err && sqe->device)
 		known = QUOIT_CREATE_DTYPE_MASK;
-	if (!err && (sqe->arg & ~known || (sqe->arg & both) == both))
+	if (!err && (sqe->arg & ~known || place & (place - 1)))
 		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
 	if (!err && sqe->base[1])
 		err = refuse_tensor(f, -EINVAL, 1, QUOIT_MISFIT_UNUSED, 0);
@@ -56,10 +56,11 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 static int check_arena(const struct session *s, const struct quoit_sqe *sqe, const struct view *v,
 		       struct fault *f)
 {
+	const uint64_t bytes = s->arena_bytes - s->shared_bytes;
 	uint32_t element = op_dtype_size(v->dtype);
 
-	if (sqe->offset > s->arena_bytes || v->hi > s->arena_bytes - sqe->offset)
-		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, s->arena_bytes);
+	if (sqe->offset > bytes || v->hi > bytes - sqe->offset)
+		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, bytes);
 	if (sqe->offset % element)
 		return refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, element);
 	return 0;

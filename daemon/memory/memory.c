@@ -80,10 +80,11 @@ static void settle(struct session *s, struct buffer *b, const struct region_piec
 
 /* ---- at once ---- */
 
-/* Take a piece of the pinned region, with old contents; false: no free place is long enough. */
-static bool take_pinned(struct session *s, struct buffer *b)
+/* Take a piece of a region of fixed pages, with old contents; false: no place is long enough. */
+static bool take_fixed(struct session *s, struct buffer *b)
 {
-	b->reserved = pinned_take(&s->pieces, b->size, (uint32_t)(b - s->buffers), &b->offset);
+	b->reserved =
+		pinned_take(&s->pieces[b->fixed], b->size, (uint32_t)(b - s->buffers), &b->offset);
 	return b->reserved;
 }
 
@@ -95,8 +96,8 @@ static bool take(struct session *s, struct buffer *b)
 
 	if (b->place == PLACE_DEVICE)
 		return false; /* no job that runs on the host uses them */
-	if (b->place == PLACE_PINNED)
-		return s->pinned_filled && take_pinned(s, b);
+	if (b->fixed)
+		return (b->fixed != FIXED_PINNED || s->pinned_filled) && take_fixed(s, b);
 	if (bytes > memory_lease_left(s) || !region_take(&s->region, b->class, &piece))
 		return false;
 	if (!piece.resident &&
@@ -134,8 +135,8 @@ static inline void give_piece(struct session *s, struct buffer *b)
 /* Free the bytes of a buffer on the host. */
 static void untake(struct session *s, struct buffer *b)
 {
-	if (b->place == PLACE_PINNED) {
-		pinned_give(&s->pieces, b->offset, b->size);
+	if (b->fixed) {
+		pinned_give(&s->pieces[b->fixed], b->offset, b->size);
 		b->reserved = b->zeroed = false;
 	} else {
 		give_piece(s, b);
@@ -227,8 +228,8 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	return true;
 }
 
-/* Take pieces for all pinned buffers of the job that have none; false: not all find a place. */
-static bool reserve_pinned(struct session *s, struct job *job)
+/* Take pieces of fixed pages for all buffers of the job that lack one; false: not all find a place. */
+static bool reserve_fixed(struct session *s, struct job *job)
 {
 	uint8_t taken = 0;
 
@@ -238,9 +239,9 @@ static bool reserve_pinned(struct session *s, struct job *job)
 		if (!(job->tensors & 1u << i))
 			continue;
 		b = &s->buffers[s->views[job->view[i]].buffer];
-		if (b->reserved || b->place != PLACE_PINNED)
+		if (b->reserved || !b->fixed)
 			continue;
-		if (!take_pinned(s, b)) {
+		if (!take_fixed(s, b)) {
 			while (i-- > 0)
 				if (taken & 1u << i)
 					untake(s, &s->buffers[s->views[job->view[i]].buffer]);
@@ -253,7 +254,7 @@ static bool reserve_pinned(struct session *s, struct job *job)
 
 bool memory_reserve(struct session *s, struct job *job)
 {
-	if (!reserve_pinned(s, job))
+	if (!reserve_fixed(s, job))
 		return false;
 	for_each_tensor (i, job->holds) {
 		struct buffer *b = &s->buffers[s->views[job->view[i]].buffer];
@@ -279,7 +280,7 @@ static __attribute__((noinline)) void give_back_elsewhere(struct session *s, uin
 		memory_device_drop(s, b);
 		return;
 	}
-	if (b->place == PLACE_PINNED)
+	if (b->fixed)
 		untake(s, b);
 	tables_give_buffer(s, index);
 }

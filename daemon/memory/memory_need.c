@@ -21,8 +21,9 @@ bool memory_fits_device(const struct session *s, const struct memory_need *need,
 bool memory_fits(const struct session *s, struct memory_need need)
 {
 	return need.pageable <= memory_lease_left(s) && memory_fits_device(s, &need, 0) &&
-	       memory_fits_device(s, &need, 1) &&
-	       (!need.pinned || (s->pinned_filled && need.pinned <= pinned_free(&s->pieces)));
+	       memory_fits_device(s, &need, 1) && (!need.fixed[FIXED_PINNED] || s->pinned_filled) &&
+	       need.fixed[FIXED_PINNED] <= pinned_free(&s->pieces[FIXED_PINNED]) &&
+	       need.fixed[FIXED_SHARED] <= pinned_free(&s->pieces[FIXED_SHARED]);
 }
 
 static void need_on_device(struct memory_need *need, uint32_t number, uint64_t bytes)
@@ -51,8 +52,8 @@ struct memory_need memory_needs(const struct session *s, uint8_t tensors, const 
 			continue;
 		if (buffer->place == PLACE_DEVICE)
 			need_on_device(&need, buffer->device, sizeclass_bytes(buffer->class));
-		else if (buffer->place == PLACE_PINNED)
-			need.pinned += pinned_piece_bytes(buffer->size);
+		else if (buffer->fixed)
+			need.fixed[buffer->fixed] += pinned_piece_bytes(buffer->size);
 		else
 			need.pageable += sizeclass_bytes(buffer->class);
 	}

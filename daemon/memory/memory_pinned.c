@@ -69,7 +69,8 @@ void memory_pinned_tidy(struct session *s)
 	if (*state == TIDY_NONE)
 		*state = TIDY_WAITS;
 	if (*state == TIDY_WAITS && !any_running(s)) {
-		pinned_tidy_begin(&s->pieces);
+		for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++)
+			pinned_tidy_begin(&s->pieces[i]);
 		*state = TIDY_READY;
 	}
 	if (*state == TIDY_READY && send(s, (struct memory_message){.op = MEMORY_TIDY}))
@@ -82,7 +83,7 @@ static bool fill_answer(struct session *s, const struct memory_message *m)
 		log_session(s, "session %llu: got only %llu of %llu KiB of pinned memory: %s",
 			    (unsigned long long)s->id, (unsigned long long)m->offset >> 10,
 			    (unsigned long long)s->pinned_bytes >> 10, strerror(-m->result));
-		s->pieces.bytes = m->offset;
+		s->pieces[FIXED_PINNED].bytes = m->offset;
 	}
 	s->pinned_locked += m->lock ? m->bytes : 0;
 	s->pinned_registered += m->enrol ? m->bytes : 0;
@@ -93,8 +94,11 @@ static bool fill_answer(struct session *s, const struct memory_message *m)
 static bool tidy_answer(struct session *s, const struct memory_message *m)
 {
 	s->memory.tidying = m->result || s->dead ? TIDY_NONE : TIDY_READY;
-	if (s->memory.tidying == TIDY_NONE)
+	if (s->memory.tidying == TIDY_NONE) {
+		if (s->memory.head != NIL)
+			s->memory.tidied_for = s->jobs[s->memory.head].order;
 		return true;
+	}
 	memory_pinned_tidy(s);
 	return false;
 }
@@ -162,11 +166,23 @@ static void has_moved(void *arg, uint32_t buffer, uint64_t offset)
 	((struct buffer *)arg)[buffer].offset = offset;
 }
 
+static bool stays(void *arg, uint32_t buffer)
+{
+	return ((const struct buffer *)arg)[buffer].holds;
+}
+
 int memory_pinned_tidy_part(struct session *s)
 {
-	const struct pinned_owners owners = {size_of, has_moved, s->buffers};
+	const struct pinned_owners owners = {
+		.size = size_of, .stays = stays, .moved = has_moved, .arg = s->buffers};
+	uint8_t *const base[FIXED_REGIONS] = {
+		[FIXED_PINNED] = s->pinned, [FIXED_SHARED] = s->arena};
 	struct session *outer = sigbus_guard_enter(s);
-	bool done = pinned_tidy(&s->pieces, s->pinned, &owners, MEMORY_PART_BYTES);
+	bool done = true;
+
+	for (unsigned i = FIXED_PINNED; done && i < FIXED_REGIONS; i++)
+		if (s->memory.tidy_regions & 1u << i)
+			done = pinned_tidy(&s->pieces[i], base[i], &owners, MEMORY_PART_BYTES);
 
 	sigbus_guard_leave(outer);
 	return done;

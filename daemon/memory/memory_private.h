@@ -25,7 +25,8 @@
 
 /* Bytes that one or more buffers lack, by the memory that they come from. */
 struct memory_need {
-	uint64_t pageable, pinned;
+	uint64_t pageable;
+	uint64_t fixed[FIXED_REGIONS];
 	struct {
 		uint64_t bytes;
 		uint32_t number; /* of the device, from 1 */
@@ -45,6 +46,12 @@ static inline uint64_t memory_lease_left(const struct session *s)
 static inline uint64_t memory_device_left(const struct session *s, uint32_t number)
 {
 	return s->device[number - 1].lease - s->device[number - 1].used;
+}
+
+/* Does anything of a region of fixed pages lack? */
+static inline bool memory_needs_fixed(const struct memory_need *need)
+{
+	return need->fixed[FIXED_PINNED] | need->fixed[FIXED_SHARED];
 }
 
 /* Are so many bytes free?  The second: on need->device[i]. */

@@ -104,10 +104,10 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	uint64_t lease = m->lease > m->soft ? m->lease : m->soft; /* what it grows to for this */
 
 	/* An earlier job has got all the bytes that this one lacks. */
-	if (!bytes && !need.pinned && !need.device[0].bytes)
+	if (!bytes && !memory_needs_fixed(&need) && !need.device[0].bytes)
 		return true;
 	/* A device has no cold pages, and its jobs are sent there ahead of their turn. */
-	if (other_waits == 0 || (need.device[0].bytes && !bytes && !need.pinned))
+	if (other_waits == 0 || (need.device[0].bytes && !bytes && !memory_needs_fixed(&need)))
 		return true;
 	return m->used - m->fixed + bytes <= (lease - m->fixed) / AHEAD_PART;
 }
@@ -126,6 +126,15 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
 	return memory_fits(s, need) && lease_ask(s, lack, last);
 }
 
+/*
+ * Once an acquire is granted, its bytes stay where they are.  Jobs that were fetched before it must
+ * have their place by then, as in the serial run: it waits behind them, even if it lacks nothing.
+ */
+static bool holds_place(const struct job *job)
+{
+	return optable_row(job->sqe.opcode)->flags & OP_ACQUIRE;
+}
+
 void memory_admit(struct session *s, struct job *job)
 {
 	struct session_memory *m = &s->memory;
@@ -133,7 +142,7 @@ void memory_admit(struct session *s, struct job *job)
 	bool fits, time;
 
 	job->parked = NIL;
-	if (!memory_lacking(s, job)) {
+	if (!memory_lacking(s, job) && (m->head == NIL || !holds_place(job))) {
 		take_over_contents(s, job);
 		return;
 	}
@@ -197,12 +206,19 @@ static struct job *pop(struct session *s)
  */
 static void refuse_head(struct session *s, struct job *job, struct memory_need need)
 {
-	uint64_t found = need.pinned, left = pinned_free(&s->pieces);
+	uint64_t found = 0, left = 0;
 
 	if (job_is_poisoned(s, job)) {
 		job->failed = -QUOIT_EPOISON;
 		return;
 	}
+	for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++)
+		if (need.fixed[i]) {
+			found = need.fixed[i];
+			left = pinned_free(&s->pieces[i]);
+			/* enough are free: pieces that the program holds lie between them */
+			left = left < found ? left : pinned_longest(&s->pieces[i]);
+		}
 	for (unsigned i = 0; i < 2; i++)
 		if (!memory_fits_device(s, &need, i)) {
 			found = need.device[i].bytes;
@@ -236,13 +252,22 @@ static bool decide_head(struct session *s, struct job *job)
 			return true;
 		}
 		set_scarce(s, true);
+		need = memory_needs(s, job->holds, job->view);
+		if (s->oldest != s->memory.head || !memory_needs_fixed(&need))
+			return false;
+		if (s->memory.tidied_for == job->order) {
+			refuse_head(s, job, need);
+			return true;
+		}
 		/* Tidying begins where no loop over this session's jobs runs (reactor.c). */
-		if (s->oldest == s->memory.head && memory_needs(s, job->holds, job->view).pinned)
-			s->memory.tidying = TIDY_WAITS;
+		s->memory.tidying = TIDY_WAITS;
+		s->memory.tidy_regions = 0;
+		for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++)
+			s->memory.tidy_regions |= (uint8_t)(!!need.fixed[i] << i);
 		return false;
 	}
 	set_scarce(s, true);
-	last = s->oldest == s->memory.head && !(need.pinned && !s->pinned_filled);
+	last = s->oldest == s->memory.head && !(need.fixed[FIXED_PINNED] && !s->pinned_filled);
 	if ((last || is_time(s, job->waits - 1, need)) && may_come(s, need, last))
 		return false;
 	if (!last)

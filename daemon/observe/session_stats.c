@@ -110,6 +110,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 		return;
 	depth_sum(&s->open, now);
 	depth_sum(&s->memory.waiting, now);
+	depth_sum(&s->holds.held, now);
 	value[QUOIT_SESSION_SUBMITTED] = s->jobs_fetched;
 	value[QUOIT_SESSION_DONE] = s->jobs_done;
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
@@ -137,6 +138,9 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	value[QUOIT_SESSION_AS_OF] = now;
 	value[QUOIT_SESSION_TENSORS] = s->tensors_alive;
 	value[QUOIT_SESSION_PINNED] = s->pinned_bytes;
+	value[QUOIT_SESSION_SHARED] = s->shared_bytes;
+	value[QUOIT_SESSION_HELD] = s->holds.held.now;
+	value[QUOIT_SESSION_HELD_TICKS] = s->holds.held.busy_ticks;
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;
 	value[QUOIT_SESSION_DEVICE_USED] = value[QUOIT_SESSION_DEVICE_JOBS] = 0;
 	value[QUOIT_SESSION_DIRECT] = value[QUOIT_SESSION_DIRECT_STREAMED] = 0;

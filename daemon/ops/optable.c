@@ -9,6 +9,11 @@
 #define FLAG_CONTROL OP_CONTROL
 #define FLAG_FILE    OP_FILE
 #define FLAG_LAUNCH  OP_LAUNCH
+#define FLAG_ACQUIRE OP_ACQUIRE
+#define FLAG_RELEASE OP_RELEASE
+
+/* Operations that need no arithmetic. */
+#define ELSEWHERE (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE)
 
 static struct op_row table[QUOIT_OP_NR] = {
 #define QUOIT_OP(nr, NAME, label, family_, letters, rule, types_, picoseconds, what, help)         \
@@ -107,9 +112,7 @@ void optable_init(void)
 		table[i].module = NO_EXECUTOR;
 		table[i].broadcast = broadcast_dims(table[i].shape);
 		table[i].impl = ops_find((uint8_t)i);
-		table[i].absent = !is_vital(i) &&
-				  !(table[i].flags & (OP_FILE | OP_MODULE | OP_LAUNCH)) &&
-				  !table[i].impl;
+		table[i].absent = !is_vital(i) && !(table[i].flags & ELSEWHERE) && !table[i].impl;
 		table[i].scalar_arg = scalar_arg(&table[i]);
 		read_forms(&table[i]);
 	}

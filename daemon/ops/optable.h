@@ -30,14 +30,18 @@ enum op_shape {
 	SHAPE_LOSS,    /* out one element; x, y, gradient equal dims */
 	SHAPE_FILE,    /* one dense tensor */
 	SHAPE_LAUNCH,  /* as NONE; scalars only where the kernel takes them */
+	SHAPE_ACQUIRE, /* a tensor in the shared region */
+	SHAPE_RELEASE, /* the SQ index of an acquire */
 };
 
 enum op_flags {
 	OP_RERUN = 1,
 	OP_CONTROL = 2,
 	OP_FILE = 4,
-	OP_MODULE = 8,  /* run by quoit-exec */
-	OP_LAUNCH = 16, /* a kernel of the session's own, with its own row (kernels.h) */
+	OP_MODULE = 8,   /* run by quoit-exec */
+	OP_LAUNCH = 16,  /* a kernel of the session's own, with its own row (kernels.h) */
+	OP_ACQUIRE = 32, /* the program itself uses the tensor (hold.h) */
+	OP_RELEASE = 64, /* ends that; takes effect at fetch */
 };
 
 /* Jobs that the CPU runs; other values are the number of a module's or a device's executor. */

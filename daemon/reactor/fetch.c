@@ -79,6 +79,8 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 #define CONTROL 1
 #define FILE    0
 #define LAUNCH  0
+#define ACQUIRE 0
+#define RELEASE 0
 #define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	QUOIT_STATIC_ASSERT((nr > QUOIT_OP_NOP && nr <= QUOIT_OP_FREE) == flags, #name);
 #include <quoit/ops.def>
@@ -87,6 +89,8 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 #undef CONTROL
 #undef FILE
 #undef LAUNCH
+#undef ACQUIRE
+#undef RELEASE
 
 /*
  * Fetch one SQE.  plain: the ring has no stamps and no cancels.  -EAGAIN: a table of the session is
@@ -329,7 +333,7 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 	taken = index - ring->sq.next;
 	sigbus_guard_leave(outer);
 	if (!taken)
-		return false;
+		return ring->stalled && s->holds.count && fetch_releases_ahead(ring);
 	probe_fetch(ring, taken);
 	quoit_ring_release(&ring->sq, taken);
 	s->jobs_fetched += taken;

@@ -9,6 +9,7 @@
 #include "job/bytes_moved.h"
 #include "job/completion.h"
 #include "job/deps.h"
+#include "job/hold.h"
 #include "job/job.h"
 #include "job/probes.h"
 #include "job/sched.h"
@@ -17,6 +18,8 @@
 #include "observe/refusal_counter.h"
 #include "ops/optable.h"
 #include "reactor.h"
+#include "reactor_mail.h"
+#include "reactor_rings.h"
 #include "session/poison.h"
 #include "session/tensor_bits.h"
 
@@ -114,7 +117,8 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 
 	*ret_zero = 0;
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
-	    plan->row->flags & (OP_FILE | OP_MODULE | OP_LAUNCH) || plan->on_device)
+	    plan->row->flags & (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE) ||
+	    plan->on_device)
 		return false;
 	for_each_tensor (i, plan->tensors) {
 		const struct buffer *b = buffer_of(s, plan, i);
@@ -202,6 +206,9 @@ static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct pl
 		return err;
 	depth_enter(&ring->session->reactor->open, fetched);
 	ring->session->may_follow |= plan->cost >= SCHED_INLINE_NS;
+	/* If an acquire fails, what the program would have written is as it was: no poison. */
+	if (plan->row && plan->row->flags & OP_ACQUIRE)
+		deps_ring_find(ring, sq_index)->writes = 0;
 	return 0;
 }
 
@@ -260,6 +267,82 @@ static int refuse_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t s
 	return 0;
 }
 
+/* ---- what the program holds ---- */
+
+static int release(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index)
+{
+	struct session *s = ring->session;
+	int err = hold_release(ring, (uint32_t)sqe->scalar[0], ring->fetched, sched_push);
+	struct fault fault;
+
+	if (err < 0) {
+		refuse(&fault, err, QUOIT_FIELD_SCALAR0, sqe->scalar[0], 0);
+		return fetch_refuse_control(ring, sqe, sq_index, err, &fault);
+	}
+	reactor_attend(s->reactor, s);
+	reactor_unstall_all(s->reactor, s);
+	s->jobs_done++;
+	if (!(sqe->flags & QUOIT_SQE_QUIET))
+		fetch_post_control(ring, sqe, sq_index);
+	return 0;
+}
+
+/*
+ * SQEs that one call looks at.  Each may be a RELEASE, which is looked for among all that the
+ * session holds.
+ */
+#define LOOK_AHEAD 64u
+
+/* Is it a RELEASE that its fetch will accept? */
+static bool is_release(const struct session *s, const struct quoit_sqe *sqe)
+{
+	struct fault fault;
+	struct plan plan;
+
+	return sqe->opcode == QUOIT_OP_RELEASE && !validate_job(s, sqe, &plan, &fault);
+}
+
+/* Carry out the releases among the SQEs before `end`; true: there were some. */
+static bool release_ahead(struct ring *ring, uint32_t end)
+{
+	bool any = false;
+
+	for (; ring->looked_ahead != end; ring->looked_ahead++) {
+		uint32_t slot = ring->looked_ahead & (ring->layout.sq_entries - 1);
+		struct quoit_sqe sqe;
+
+		quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)&ring->sqes[slot],
+				sizeof sqe / sizeof(uint64_t));
+		if (is_release(ring->session, &sqe))
+			any |= hold_release_ahead(ring, (uint32_t)sqe.scalar[0], ring->fetched,
+						  sched_push);
+	}
+	return any;
+}
+
+bool fetch_releases_ahead(struct ring *ring)
+{
+	struct session *s = ring->session;
+	/* quoit_ring_peek does not load it again while there are SQEs that it knows. */
+	uint32_t tail = QUOIT_RING_TAIL(&ring->sq, QUOIT_RING_ACQUIRE); /* A1 */
+	uint32_t next = ring->sq.next, left;
+
+	if (ring->looked_ahead - next > ring->layout.sq_entries)
+		ring->looked_ahead = next; /* all of those have been fetched */
+	if (tail - next > ring->layout.sq_entries || ring->looked_ahead - next > tail - next) {
+		reactor_kill(s->reactor, s, QUOIT_DAEMON_KILL_RING_TAIL);
+		return true;
+	}
+	left = tail - ring->looked_ahead;
+	if (!left)
+		return false;
+	reactor_charge(s->reactor, s);
+	ring->last_work = s->reactor->now; /* so that it stays polled until all are looked at */
+	if (release_ahead(ring, ring->looked_ahead + (left < LOOK_AHEAD ? left : LOOK_AHEAD)))
+		reactor_unstall_all(s->reactor, s);
+	return true;
+}
+
 int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, uint64_t *cost)
 {
 	struct session *s = ring->session;
@@ -272,7 +355,7 @@ int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 		*cost += SCHED_JOB_NS;
 		return refuse_job(ring, sqe, sq_index, &fault);
 	}
-	if (ring->cancels && is_cancelled(ring, sq_index))
+	if (ring->cancels && is_cancelled(ring, sq_index) && !(plan.row->flags & OP_RELEASE))
 		return admit_cancelled(ring, sqe, &plan, sq_index);
 	if (can_run_now(s, sqe, &plan, &zero)) {
 		run_now(ring, sqe, sq_index, &plan, zero);
@@ -282,5 +365,7 @@ int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
 		return 0;
 	}
 	*cost += SCHED_JOB_NS;
+	if (plan.row->flags & OP_RELEASE)
+		return release(ring, sqe, sq_index);
 	return admit(ring, sqe, &plan, sq_index);
 }

@@ -23,4 +23,11 @@ int fetch_refuse_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_
 /* Post the CQE of a CREATE, VIEW or FREE that was done. */
 void fetch_post_control(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index);
 
+/*
+ * SQEs of the ring wait for something.  If a program has released what it holds, but the RELEASE
+ * stands behind them, end those holds now.  Looks at some SQEs that it has not looked at; true:
+ * there were any, or the client lies about its tail.
+ */
+bool fetch_releases_ahead(struct ring *ring);
+
 #endif

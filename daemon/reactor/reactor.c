@@ -17,6 +17,7 @@
 #include "base/tsc.h"
 #include "fetch.h"
 #include "job/completion.h"
+#include "job/hold.h"
 #include "job/sched.h"
 #include "memory/memory.h"
 #include "memory/sigbus_guard.h"
@@ -80,6 +81,17 @@ void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int3
 	reactor_unstall_all(r, s);
 	job_end(s, job, res, now, sched_push);
 	depth_leave(&r->open, now);
+	reactor_touch(r, ring);
+}
+
+void reactor_leave_hold(struct reactor *r, struct session *s, struct job *job)
+{
+	struct ring *ring = s->rings[job->ring];
+
+	reactor_attend(r, s);
+	hold_grant(s, job, job->end, sched_push);
+	depth_leave(&r->open, job->end);
+	reactor_unstall(r, ring); /* it may release the tensor behind SQEs that wait for that */
 	reactor_touch(r, ring);
 }
 

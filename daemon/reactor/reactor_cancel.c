@@ -7,9 +7,11 @@
 #include "backend/backend.h"
 #include "job/completion.h"
 #include "job/deps.h"
+#include "job/hold.h"
 #include "job/job.h"
 #include "job/sched.h"
 #include "memory/memory.h"
+#include "reactor_rings.h"
 
 /* Post -ECANCELED as the end of a job that has none yet. */
 static void cancel_job(struct reactor *r, struct session *s, struct job *job)
@@ -20,10 +22,13 @@ static void cancel_job(struct reactor *r, struct session *s, struct job *job)
 	reactor_touch(r, ring);
 }
 
-/* Has no backend begun it? */
+/*
+ * Has no backend begun it?  What runs for an acquire only clears the tensor: that goes on, but the
+ * program does not get it.
+ */
 static bool may_cancel(struct reactor *r, struct session *s, struct job *job)
 {
-	if (job->failed || job->state == JOB_RUNNING)
+	if (job->failed || (job->state == JOB_RUNNING && !job_is_acquire(job)))
 		return false;
 	return !job->follows || backend_of(job)->take_back(r, s, job);
 }
@@ -50,6 +55,13 @@ int32_t reactor_cancel(struct reactor *r, struct session *s, uint32_t index, uin
 		cancel_job(r, s, job);
 		memory_advance(s, sched_push);
 		return 0;
+	}
+	if (s->holds.count) {
+		reactor_charge(r, s); /* many jobs may wait for it */
+		if (hold_cancel(ring, sq_index, r->now, sched_push)) {
+			reactor_unstall_all(r, s);
+			return 0;
+		}
 	}
 	if (sq_index - ring->sq.next >= ring->layout.sq_entries)
 		return -EALREADY; /* fetched, and it has ended */

@@ -9,7 +9,9 @@
 #include "backend/backend.h"
 #include "base/tsc.h"
 #include "job/completion.h"
+#include "job/hold.h"
 #include "job/record.h"
+#include "job/sched.h"
 #include "memory/memory.h"
 #include "observe/latency.h"
 #include "observe/sample.h"
@@ -89,6 +91,7 @@ void reactor_end_session(struct reactor *r, struct session *s, uint8_t type, uin
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i])
 			s->rings[i]->no_completions = true;
+	hold_end_all(s, NULL, r->now, sched_push);
 	if (type == MAIL_DEAD || flags & QUOIT_CLOSE_CANCEL) {
 		s->stopped = true; /* nothing more is fetched */
 		s->dead = type == MAIL_DEAD;
@@ -107,8 +110,10 @@ void reactor_close_ring(struct reactor *r, struct session *s, uint32_t index)
 		return;
 	}
 	ring->closing = ring->no_completions = true;
+	reactor_charge(r, s); /* many jobs may wait for what it holds */
 	leave_soon(r, s);
-	reactor_unstall(r, ring);
+	hold_end_all(s, ring, r->now, sched_push);
+	reactor_unstall_all(r, s);
 }
 
 /* Jobs that ended during a drain.  After a cut there are none: its answer has counted them. */
@@ -136,8 +141,9 @@ void reactor_cut(struct reactor *r, struct session *s)
 	if (!reactor_has(r, s))
 		return;
 	m.a = ended_since(s);
-	reactor_attend(r, s);
+	reactor_charge(r, s);
 	m.b = reactor_cancel_rest(r, s);
+	hold_end_all(s, NULL, r->now, sched_push);
 	s->cut = true;
 	abandon(r, s);
 	mailbox_send(r->outbox, &m);
@@ -232,8 +238,8 @@ static bool quiet(const struct session *s)
 	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i] && !is_told(s->rings[i]))
 			return false;
-	return !s->open.now && !s->requests && !s->published && s->memory.head == NIL &&
-	       !s->memory.asks;
+	return !s->open.now && !s->requests && !s->holds.count && !s->published &&
+	       s->memory.head == NIL && !s->memory.asks;
 }
 
 static bool unfetched(const struct session *s)
@@ -289,10 +295,18 @@ static bool lingers(const struct reactor *r, const struct session *s)
 	return s->ending && (r->executors || (!s->requests && s->region.base && quiet(s)));
 }
 
+/* quoitd ends and fetches no release any more; no job waits for what the program holds. */
+static bool holds_in_vain(const struct session *s)
+{
+	return s->ending == MAIL_DRAIN && s->holds.count && !s->open.now;
+}
+
 /* Look at a leaving session; true: it is gone. */
 static bool look_at(struct reactor *r, struct session *s)
 {
 	reactor_charge_only(r, s);
+	if (holds_in_vain(s))
+		hold_end_all(s, NULL, r->now, sched_push);
 	s->leaving = close_rings(r, s) || s->ending;
 	if (s->ending && let_session_go(r, s))
 		return true;

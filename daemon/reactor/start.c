@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/backend_cpu.h"
 #include "base/tsc.h"
+#include "job/hold.h"
 #include "job/probes.h"
 #include "job/sched.h"
 #include "memory/memory.h"
@@ -140,6 +141,10 @@ static bool start_session(struct reactor *r, struct session *s)
 {
 	bool any = false;
 
+	if (s->holds.due && s->memory.tidying <= TIDY_WAITS) {
+		reactor_charge(r, s);
+		hold_settle(s, r->now, sched_push);
+	}
 	if (s->memory.tidying || s->memory.more) {
 		memory_advance(s, sched_push);
 		any |= s->memory.more;

@@ -144,6 +144,9 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* End a job that a backend has finished. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 
+/* An acquire's turn has come: it ends, but its access stays with the program (job/hold.h). */
+void reactor_leave_hold(struct reactor *r, struct session *s, struct job *job);
+
 /*
  * Send a request to the memory thread, now or once there is room.  False: the session's user has
  * too many open (fair/slot_quota.h); try again later.

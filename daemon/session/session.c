@@ -22,7 +22,8 @@
 struct layout {
 	uint32_t max_views, max_buffers, max_edges;
 	uint64_t region_bytes; /* for which the pageable region is made */
-	uint64_t tensors, views, buffers, jobs, edges, map, owners, words;
+	uint64_t tensors, views, buffers, jobs, edges, words;
+	uint64_t map[FIXED_REGIONS], owners[FIXED_REGIONS];
 	uint64_t bytes;
 };
 
@@ -45,6 +46,11 @@ static uint64_t most_of(const struct session_limits *limits)
 	return limits->host_most ? limits->host_most : limits->host_bytes;
 }
 
+static uint64_t fixed_bytes(const struct session_limits *limits, enum fixed_region region)
+{
+	return region == FIXED_PINNED ? limits->pinned_bytes : limits->shared_bytes;
+}
+
 static void lay_out(const struct session_limits *limits, struct layout *l)
 {
 	*l = (struct layout){.max_edges = limits->max_jobs * EDGES_PER_JOB};
@@ -57,8 +63,10 @@ static void lay_out(const struct session_limits *limits, struct layout *l)
 	l->buffers = place(l, l->max_buffers, sizeof(struct buffer));
 	l->jobs = place(l, limits->max_jobs, sizeof(struct job));
 	l->edges = place(l, l->max_edges, sizeof(struct edge));
-	l->map = place(l, pinned_map_words(limits->pinned_bytes), sizeof(uint64_t));
-	l->owners = place(l, pinned_owners(limits->pinned_bytes), sizeof(uint32_t));
+	for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++) {
+		l->map[i] = place(l, pinned_map_words(fixed_bytes(limits, i)), sizeof(uint64_t));
+		l->owners[i] = place(l, pinned_owners(fixed_bytes(limits, i)), sizeof(uint32_t));
+	}
 	l->bytes = (l->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES; /* for region_overhead */
 	l->words = place(l, region_words(l->region_bytes, l->max_buffers), sizeof(uint32_t));
 }
@@ -107,8 +115,9 @@ uint64_t session_cost(const struct session_limits *limits)
 	struct layout l;
 
 	lay_out(limits, &l);
-	return l.views + (l.words - l.map) + table_bytes(&l, limits->max_jobs, parts_of(limits)) +
-	       region_cost(limits, &l) + page_tables(limits, &l) + sizeof(struct session) +
+	return l.views + (l.words - l.map[FIXED_PINNED]) +
+	       table_bytes(&l, limits->max_jobs, parts_of(limits)) + region_cost(limits, &l) +
+	       page_tables(limits, &l) + sizeof(struct session) +
 	       sizeof(struct quoit_session_stats) + sizeof(struct quoit_session_latency) +
 	       QUOIT_OP_NR * sizeof(struct quoit_operation_totals) +
 	       (has_bridge(limits) ? BRIDGE_BYTES : 0) +
@@ -163,8 +172,9 @@ static int open_tables(struct session *s, const struct session_limits *limits)
 	s->buffers = (struct buffer *)(base + l.buffers);
 	s->jobs = (struct job *)(base + l.jobs);
 	s->edges = (struct edge *)(base + l.edges);
-	pinned_init(&s->pieces, limits->pinned_bytes, (uint64_t *)(base + l.map),
-		    (uint32_t *)(base + l.owners));
+	for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++)
+		pinned_init(&s->pieces[i], fixed_bytes(limits, i), (uint64_t *)(base + l.map[i]),
+			    (uint32_t *)(base + l.owners[i]));
 	tables_grow(s, parts_of(limits));
 	s->region_most = l.region_bytes;
 	return region_open(&s->region, limits->eager ? l.region_bytes : limits->host_bytes,
@@ -207,6 +217,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 	s->latency_long = UINT64_MAX;
 	s->state_fd = s->arena_memory.fd = s->pinned_fd = s->stats_fd = s->latency_fd =
 		s->region.fd = -1;
+	s->shared_bytes = limits->shared_bytes;
 	s->arena_bytes = limits->arena_bytes;
 	s->arena_most = limits->arena_most ? limits->arena_most : limits->arena_bytes;
 	s->pinned_bytes = limits->pinned_bytes;

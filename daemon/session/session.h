@@ -6,6 +6,7 @@
  *	tables.h          its tensors, views, buffers and jobs, which refer to each other by index
  *	session_ring.h    its rings
  *	session_memory.h  its host memory
+ *	session_holds.h   what its program has acquired
  *	session_device.h  its jobs and memory on modules and devices
  *	owner.h           the reactor that owns it
  *
@@ -34,6 +35,7 @@
 #include "links.h"
 #include "ops/optable.h"
 #include "session_device.h"
+#include "session_holds.h"
 #include "session_memory.h"
 #include "session_ring.h"
 #include "store/pinned.h"
@@ -96,9 +98,11 @@ struct session {
 	uint32_t tensors_alive;
 
 	struct region region;
-	uint64_t region_most;       /* the largest lease that it is made for; never changes */
-	uint64_t arena_bytes;       /* granted so far; the arena must be there before any ring */
-	uint64_t arena_most;        /* the most that it can have, which is mapped; never changes */
+	uint64_t region_most; /* the largest lease that it is made for; never changes */
+	/* Of the memory that both sides see, which must be there before any ring: */
+	uint64_t shared_bytes;      /* the shared region, at its start; never changes */
+	uint64_t arena_bytes;       /* with the arena behind it, as granted so far */
+	uint64_t arena_most;        /* the most of arena_bytes, which is mapped; never changes */
 	struct shared arena_memory; /* the client's; none: it has not brought it yet */
 	uint8_t *arena;             /* its address */
 	/* Bytes of it on other nodes than memory_node when it was handed over. */
@@ -106,7 +110,7 @@ struct session {
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
-	struct pinned pieces;       /* of the pinned region */
+	struct pinned pieces[FIXED_REGIONS];
 	bool pinned_filled;         /* it has its pages */
 	uint64_t pinned_locked;     /* bytes from its start that cannot be paged out */
 	uint64_t pinned_registered; /* bytes registered with the reactor's io_uring */
@@ -128,6 +132,7 @@ struct session {
 	uint32_t looks;                             /* looks at accesses for this SQE (deps.h) */
 	struct depth open;                          /* open jobs */
 	uint32_t running;                           /* open jobs that are with a backend */
+	struct session_holds holds;                 /* what the program has acquired */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
@@ -179,8 +184,8 @@ struct session {
 };
 
 struct session_limits {
-	/* The last: of each device. */
-	uint64_t host_bytes, arena_bytes, pinned_bytes, device_bytes;
+	/* The last: of each device.  arena_bytes and arena_most include shared_bytes. */
+	uint64_t host_bytes, shared_bytes, arena_bytes, pinned_bytes, device_bytes;
 	uint64_t arena_most; /* the arena may grow to this; 0: it does not grow */
 	/* The lease may grow to this (memory/lease.h); 0: it does not grow. */
 	uint64_t host_soft, host_most;

@@ -11,7 +11,7 @@
 struct memory_work;
 struct session;
 
-/* State of moving the pinned region's pieces together (memory_pinned.h). */
+/* State of moving the pieces of a region of fixed pages together (memory_pinned.h). */
 enum tidy_state {
 	TIDY_NONE,
 	TIDY_WAITS, /* for the session's running jobs */
@@ -37,7 +37,9 @@ struct session_memory {
 	struct depth waiting; /* paging, and starved while `scarce` */
 	/* enum tidy_state; while it is not TIDY_NONE, no job starts and none is fetched. */
 	uint8_t tidying;
-	bool more; /* memory_advance stopped halfway: call it again */
+	uint8_t tidy_regions; /* bit n: of enum fixed_region n */
+	uint64_t tidied_for; /* the order of the job for which the last tidying was done; 0: none */
+	bool more;           /* memory_advance stopped halfway: call it again */
 	/* For lease.h: */
 	bool asks;             /* a request to the control thread is open */
 	bool no_tables;        /* larger tables were refused, and no caller knows yet */

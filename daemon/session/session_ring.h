@@ -101,7 +101,7 @@ struct ring {
 	bool stalled;              /* the next SQE waits for a resource of the session */
 	bool closing;
 	bool no_completions; /* the client is gone or leaving: post nothing more */
-	uint64_t last_work;  /* TSC of the last SQE */
+	uint64_t last_work;  /* TSC of the last SQE that was fetched, or looked at ahead */
 	uint64_t look;       /* RING_STALLED: TSC of the next look */
 	/* Depths of the queues at the last look, and the most that was seen. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
@@ -115,6 +115,8 @@ struct ring {
 	uint32_t segment_head, segment_tail; /* oldest unfinished; current */
 	uint32_t cancel[CANCEL_SLOTS];       /* SQ indices to cancel at their fetch */
 	uint32_t cancels;
+	/* SQEs before this one were searched for releases of what the program holds by now. */
+	uint32_t looked_ahead;
 };
 
 /*

@@ -46,6 +46,14 @@ enum buffer_place {
 	PLACE_DEVICE = QUOIT_EXEC_ON_DEVICE,
 };
 
+/* A region whose pages are there from the start, and whose pieces can be moved (store/pinned.h). */
+enum fixed_region {
+	FIXED_NONE,
+	FIXED_PINNED,
+	FIXED_SHARED, /* at the start of the memory that both sides see; the place is PLACE_ARENA */
+	FIXED_REGIONS,
+};
+
 struct buffer {
 	uint64_t size;   /* as asked for; hazards and poison count within it */
 	uint64_t offset; /* in its region, once reserved */
@@ -54,6 +62,8 @@ struct buffer {
 	uint32_t class;
 	uint8_t place;  /* enum buffer_place */
 	uint8_t device; /* 0: the host */
+	uint8_t fixed;  /* enum fixed_region */
+	uint8_t holds;  /* accesses that the program holds (job/hold.h): it must not move */
 	bool reserved;  /* has bytes: charged, with an offset */
 	bool in_slab;   /* on a device: the bytes are in the session's slab, at this offset */
 	bool zeroed;    /* needs no zero fill any more */
@@ -85,9 +95,11 @@ enum lack {
 
 enum job_state {
 	JOB_FREE,
-	JOB_WAITING, /* for data, a link, memory, or all earlier jobs */
-	JOB_READY,   /* in a queue of sched.c */
-	JOB_RUNNING, /* with a backend */
+	JOB_WAITING,  /* for data, a link, memory, or all earlier jobs */
+	JOB_READY,    /* in a queue of sched.c */
+	JOB_RUNNING,  /* with a backend */
+	JOB_HELD,     /* an acquire that was granted: with the program (job/hold.h) */
+	JOB_RELEASED, /* the same, released before the RELEASE was fetched */
 };
 
 struct job {

@@ -23,12 +23,16 @@ static uint64_t alike(const struct pinned *p, uint64_t page, bool taken)
 							      : rest;
 }
 
-/* The first page of the lowest long enough run of free pages; NO_PAGE: there is none. */
-static uint64_t find_run(const struct pinned *p, uint64_t pages)
+/*
+ * The first page of the lowest run of so many free pages in [page, end).  NO_PAGE: there is none,
+ * and *ret_longest is the length of the longest.
+ */
+static uint64_t find_run(const struct pinned *p, uint64_t page, uint64_t end, uint64_t pages,
+			 uint64_t *ret_longest)
 {
-	uint64_t end = p->bytes / PAGE_BYTES, run = 0;
+	uint64_t run = 0, longest = 0;
 
-	for (uint64_t page = 0; page < end;) {
+	while (page < end) {
 		uint64_t n = alike(p, page, false);
 
 		if (n > end - page)
@@ -37,11 +41,13 @@ static uint64_t find_run(const struct pinned *p, uint64_t pages)
 		page += n;
 		if (run >= pages)
 			return page - run;
+		longest = run > longest ? run : longest;
 		n = page < end ? alike(p, page, true) : 0;
 		if (n)
 			run = 0;
 		page += n;
 	}
+	*ret_longest = longest;
 	return NO_PAGE;
 }
 
@@ -64,10 +70,15 @@ static void mark(struct pinned *p, uint64_t page, uint64_t pages, bool taken)
 bool pinned_take(struct pinned *p, uint64_t size, uint32_t owner, uint64_t *ret_offset)
 {
 	uint64_t bytes = pinned_piece_bytes(size);
-	uint64_t page = find_run(p, bytes / PAGE_BYTES);
+	uint64_t longest = 0, page;
 
-	if (page == NO_PAGE)
+	if (p->hopeless && bytes / PAGE_BYTES >= p->hopeless)
 		return false;
+	page = find_run(p, 0, p->bytes / PAGE_BYTES, bytes / PAGE_BYTES, &longest);
+	if (page == NO_PAGE) {
+		p->hopeless = longest + 1;
+		return false;
+	}
 	mark(p, page, bytes / PAGE_BYTES, true);
 	p->owner[page] = owner;
 	p->used += bytes;
@@ -80,11 +91,26 @@ void pinned_give(struct pinned *p, uint64_t offset, uint64_t size)
 	mark(p, offset / PAGE_BYTES, pinned_piece_bytes(size) / PAGE_BYTES, false);
 	assert(p->used >= pinned_piece_bytes(size));
 	p->used -= pinned_piece_bytes(size);
+	p->hopeless = 0;
 }
+
+uint64_t pinned_longest(const struct pinned *p)
+{
+	uint64_t longest = 0;
+
+	(void)find_run(p, 0, p->bytes / PAGE_BYTES, UINT64_MAX, &longest);
+	return longest * PAGE_BYTES;
+}
+
+/* ---- tidying ---- */
+
+/* Looking at so many pages of the map takes about as long as moving one page. */
+#define LOOKS_PER_PAGE 4096u
 
 void pinned_tidy_begin(struct pinned *p)
 {
-	p->from = p->to = p->moved = 0;
+	p->from = p->to = p->moved = p->full = p->edge = p->too_long = 0;
+	p->placed = false;
 }
 
 /* The first page of the next piece, from p->from on; NO_PAGE: there is none. */
@@ -106,13 +132,59 @@ static void settle(struct pinned *p, uint64_t page, uint64_t pages,
 {
 	uint32_t owner = p->owner[page];
 
+	p->hopeless = 0;
 	mark(p, page, pages, false);
 	mark(p, p->to, pages, true);
 	p->owner[p->to] = owner;
 	owners->moved(owners->arg, owner, p->to * PAGE_BYTES);
+}
+
+/*
+ * Find the lowest place for the next piece; the place may overlap its own.  Before p->edge there
+ * are only gaps before pieces that stay; where no piece stays, the pieces come to lie side by side.
+ * Returns what that costs, in pages.
+ */
+static uint64_t find_place(struct pinned *p, uint64_t pages)
+{
+	uint64_t longest = 0, place;
+
+	p->placed = true;
+	p->to = p->edge;
+	if (pages >= p->too_long)
+		return 1;
+	place = find_run(p, p->full, p->edge, pages, &longest);
+	if (place == NO_PAGE)
+		p->too_long = longest + 1;
+	else
+		p->to = place;
+	return 1 + ((place == NO_PAGE ? p->edge : place) - p->full) / LOOKS_PER_PAGE;
+}
+
+/* The piece is where it is to be. */
+static void pass(struct pinned *p, uint64_t page, uint64_t pages)
+{
+	if (p->to == p->full)
+		p->full += pages;
+	if (p->to >= p->edge) { /* free pages between them are a gap now */
+		if (p->to - p->edge >= p->too_long)
+			p->too_long = p->to - p->edge + 1;
+		p->edge = p->to + pages;
+	}
 	p->from = page + pages;
-	p->to += pages;
 	p->moved = 0;
+	p->placed = false;
+}
+
+/* Move at most so many pages of the piece to its place, and return how many. */
+static uint64_t move(struct pinned *p, uint8_t *base, uint64_t page, uint64_t pages, uint64_t most)
+{
+	uint64_t n = pages - p->moved < most ? pages - p->moved : most;
+
+	/* To lower addresses and from the front, so that no bytes are lost. */
+	memmove(base + (p->to + p->moved) * PAGE_BYTES, base + (page + p->moved) * PAGE_BYTES,
+		n * PAGE_BYTES);
+	p->moved += n;
+	return n;
 }
 
 bool pinned_tidy(struct pinned *p, uint8_t *base, const struct pinned_owners *owners, uint64_t most)
@@ -120,24 +192,29 @@ bool pinned_tidy(struct pinned *p, uint8_t *base, const struct pinned_owners *ow
 	uint64_t page, budget = most / PAGE_BYTES;
 
 	while ((page = next_piece(p)) != NO_PAGE) {
-		uint64_t bytes = pinned_piece_bytes(owners->size(owners->arg, p->owner[page]));
-		uint64_t pages = bytes / PAGE_BYTES, n = pages - p->moved;
+		uint32_t owner = p->owner[page];
+		uint64_t bytes = pinned_piece_bytes(owners->size(owners->arg, owner));
+		uint64_t pages = bytes / PAGE_BYTES;
 
-		if (page != p->to) {
-			if (!budget)
-				return false;
-			if (n > budget)
-				n = budget;
-			/* To lower addresses and from the front, so that no bytes are lost. */
-			memmove(base + (p->to + p->moved) * PAGE_BYTES,
-				base + (page + p->moved) * PAGE_BYTES, n * PAGE_BYTES);
-			budget -= n;
+		p->from = page;
+		if (!budget)
+			return false;
+		if (!p->placed && owners->stays(owners->arg, owner)) {
+			p->placed = true;
+			p->to = page;
+			budget--;
+		} else if (!p->placed) {
+			uint64_t cost = find_place(p, pages);
+
+			budget -= cost < budget ? cost : budget;
 		}
-		p->moved += n;
-		if (p->moved == pages)
+		if (p->to != page) {
+			budget -= move(p, base, page, pages, budget);
+			if (p->moved < pages)
+				continue;
 			settle(p, page, pages, owners);
-		else
-			p->from = page;
+		}
+		pass(p, page, pages);
 	}
 	return true;
 }

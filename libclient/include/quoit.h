@@ -103,8 +103,10 @@ struct quoit_open_params {
 	/* what quoit_alloc can hand out; 0: an eighth of the lease, and it grows with the lease */
 	uint64_t arena_bytes;
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
-	uint32_t max_tensors;  /* alive at once; 0: the daemon's default */
-	uint32_t flags;        /* QUOIT_OPEN_* */
+	/* the shared region (quoit_acquire), a part of the lease; 0: none */
+	uint64_t shared_bytes;
+	uint32_t max_tensors; /* alive at once; 0: the daemon's default */
+	uint32_t flags;       /* QUOIT_OPEN_* */
 };
 
 /* The session loads kernels (below): its jobs on devices run in processes of its user alone. */
@@ -128,6 +130,7 @@ struct quoit_info {
 	uint64_t arena_bytes;      /* size of the arena now; quoit_alloc makes it larger */
 	uint64_t arena_bytes_most; /* what the arena can grow to, if there is memory */
 	uint64_t pinned_bytes;
+	uint64_t shared_bytes;
 	uint64_t tsc_hz; /* ticks a second of stamps and call-site times */
 	uint32_t max_tensors;
 	uint32_t max_jobs;
@@ -543,8 +546,8 @@ int quoit_use_device(struct quoit_ring *q, unsigned device);
  * job that touches it, and are zero until written.  QUOIT_NO_TENSOR: max_tensors
  * are alive, the ring is full, shape or flags are not allowed, or there is no such device;
  * quoit_error_text says which.  If quoitd refuses a shape, the jobs that use the tensor fail.
- * flags: QUOIT_CREATE_PINNED (on the host only), QUOIT_CREATE_ON.  Other rings of the session may
- * use the handle once a later job of the creating ring has ended.
+ * flags: QUOIT_CREATE_PINNED or QUOIT_CREATE_SHARED (both on the host only), QUOIT_CREATE_ON.  Other
+ * rings of the session may use the handle once a later job of the creating ring has ended.
  */
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags);
 
@@ -585,6 +588,61 @@ bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *r
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
+
+/* ---- the program as one more worker ---- */
+
+enum quoit_access {
+	QUOIT_ACCESS_READ = 0,
+	QUOIT_ACCESS_WRITE = 1, /* and read */
+};
+
+/*
+ * Acquire a tensor of the shared region (QUOIT_CREATE_SHARED): wait until all earlier jobs that
+ * write it (for writing: that use it) have ended, and return a pointer to its first element in
+ * *ret.  Until quoit_release_tensor later jobs wait for the program as for a job: those that write the
+ * tensor, and if it was acquired for writing also those that read it.  No byte is copied.  Jobs of
+ * other rings, and other threads that acquire it, wait in the same way.
+ *
+ * An acquire that fails changes nothing.  -QUOIT_EPOISON: a job that should have written the tensor
+ * failed (quoit_get_wait_error says which); -ENOTSUP: it is not in the shared region: create it
+ * with QUOIT_CREATE_SHARED, or quoit_copy it to one that is; -EMFILE: the session holds
+ * QUOIT_MAX_HOLDS accesses; -EALREADY: this ring has acquired this very tensor, release it first;
+ * -ETIME: not in time; -EINVAL: no such tensor, or a raw ring.
+ *
+ * A program that waits, while it holds a tensor, for a job that waits for that tensor, waits for
+ * itself.  So does one that puts more such jobs into a ring than the ring takes.
+ */
+QUOIT_TO_CHECK int quoit_acquire_at(struct quoit_ring *q, quoit_tensor t, enum quoit_access access,
+				    int timeout_ms, void **ret, const char *here);
+QUOIT_TO_CHECK int quoit_acquire(struct quoit_ring *q, quoit_tensor t, enum quoit_access access,
+				 int timeout_ms, void **ret);
+#define quoit_acquire(...) quoit_acquire_at(__VA_ARGS__, QUOIT_HERE)
+
+/*
+ * The same without waiting: *ret is a job that ends when the tensor is acquired, and can be waited
+ * for among others.  Then quoit_get_pointer has the pointer.  quoit_release_tensor before that cancels the
+ * job (-ECANCELED).
+ */
+QUOIT_TO_CHECK int quoit_start_acquire_at(struct quoit_ring *q, quoit_tensor t,
+					  enum quoit_access access, quoit_job *ret,
+					  const char *here);
+QUOIT_TO_CHECK int quoit_start_acquire(struct quoit_ring *q, quoit_tensor t,
+				       enum quoit_access access, quoit_job *ret);
+#define quoit_start_acquire(...) quoit_start_acquire_at(__VA_ARGS__, QUOIT_HERE)
+
+/*
+ * The pointer to the first element of a tensor that this ring has acquired.  -EINPROGRESS: not yet;
+ * -EINVAL: this ring has not acquired it, or has released it.  Does not wait.
+ */
+int quoit_get_pointer(struct quoit_ring *q, quoit_tensor t, void **ret);
+
+/*
+ * Release a tensor that this ring has acquired, by the handle with which it was acquired; the
+ * pointer must not be used any more.  The tensor may have been freed meanwhile: then its bytes come
+ * back now.  Does not wait.  -EINVAL: this ring has not acquired it, or has released it.  What is
+ * held when its ring or session is closed, or when the program ends, is released then.
+ */
+int quoit_release_tensor(struct quoit_ring *q, quoit_tensor t);
 
 /*
  * Copy from and to any memory, through the arena, as ordinary jobs in the order

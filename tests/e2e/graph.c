@@ -60,6 +60,7 @@ static void choose_buffers(struct graph_maker *m)
 	uint32_t most = (uint32_t)(m->options->scale / 4);
 
 	m->pinned = pinned[graph_draw(m, 3)];
+	m->shared = pinned[graph_draw(m, 3)];
 	m->size[0] = graph_draw(m, 2);
 	m->size[1] = 1;
 	m->size[2] = 2 + graph_draw(m, 600);
@@ -79,7 +80,7 @@ void graph_make(struct graph *g, const struct graph_options *options)
 	m.random = options->seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	oracle_init(&m.oracle, options->budget, options->ring * ORACLE_TENSORS);
 	choose_buffers(&m);
-	while (g->count < options->steps)
+	while (g->count < options->steps || m.acquire)
 		graph_make_step(&m);
 	for (unsigned i = 0; i < ORACLE_TENSORS; i++)
 		if (m.oracle.tensor[i].handle)
@@ -96,8 +97,10 @@ void graph_make(struct graph *g, const struct graph_options *options)
 
 void graph_free(struct graph *g)
 {
-	for (unsigned i = 0; i < g->count; i++)
+	for (unsigned i = 0; i < g->count; i++) {
 		free(g->step[i].expected);
+		free(g->step[i].acquired);
+	}
 	free(g->step);
 }
 
@@ -125,7 +128,9 @@ void graph_print(const struct graph *g, unsigned end, FILE *out)
 				" %#x of %#x, %u elements at %" PRIu64 " stride %d device %u%s",
 				sqe->base[0], sqe->base[1], sqe->dim[3], sqe->offset,
 				sqe->stride[3], sqe->device,
-				sqe->arg & QUOIT_CREATE_PINNED ? " pinned" : "");
+				sqe->arg & QUOIT_CREATE_PINNED   ? " pinned"
+				: sqe->arg & QUOIT_CREATE_SHARED ? " shared"
+								 : "");
 		else
 			fprintf(out, " %#x %#x %#x scalar %" PRId64 " link %u", sqe->tensor[0],
 				sqe->tensor[1], sqe->tensor[2], (int64_t)sqe->scalar[0], sqe->link);

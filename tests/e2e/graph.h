@@ -4,7 +4,7 @@
  *
  * Programs have vectors of i32 of a few sizes, from none to more than the budget; views, frees, and
  * new tensors on old indices; jobs in place, jobs that fail, jobs that wait.  Some of the host's
- * buffers are pinned.  With devices, each has as many buffers as the host, and there are copies
+ * buffers are pinned or shared, and some of the shared ones are acquired.  With devices, each has as many buffers as the host, and there are copies
  * between them.
  *
  * The generator keeps one rule for its own sake: after a failed write of a part of a buffer, the
@@ -28,6 +28,7 @@ struct graph_options {
 	uint64_t arena_end; /* end of that part */
 	uint32_t ring;      /* programs of one session use different tensors */
 	unsigned devices;   /* how many devices there are */
+	bool acquires;      /* some shared tensors are acquired */
 	bool cancels;       /* some jobs get a deadline, and some are marked for cancelling */
 };
 
@@ -39,6 +40,8 @@ struct graph_step {
 	int32_t *expected; /* NULL, or what the arena contains after this COPY */
 	uint64_t at;       /* where in the arena `expected` belongs */
 	uint32_t n;        /* elements of `expected` */
+	int32_t *acquired; /* NULL, or what the program finds by this acquire: n elements, */
+	int64_t stride;    /* that are so many elements apart */
 };
 
 struct graph {

@@ -18,8 +18,10 @@ struct graph_maker {
 	uint64_t random;
 	uint64_t arena; /* first byte not used yet */
 	uint32_t size[GRAPH_SIZES];
-	unsigned pinned; /* percent of the host's buffers */
+	unsigned pinned, shared; /* percent of the host's buffers */
 	unsigned room, live;
+	unsigned acquire; /* step of the acquire that is not released yet, and 1; 0: none */
+	unsigned release; /* after so many steps it is */
 };
 
 /* ---- graph.c ---- */

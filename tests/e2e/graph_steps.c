@@ -8,6 +8,12 @@
 #define TRIES     12
 #define LIVE_MOST 40u /* tensors */
 
+/*
+ * Up to three SQEs a step, so that the smallest ring, with room for 16, takes the release behind jobs
+ * that all wait for it.
+ */
+#define RELEASE_MOST 4u
+
 /* ---- choosing tensors ---- */
 
 static uint32_t free_index(struct graph_maker *m)
@@ -22,12 +28,21 @@ static uint32_t free_index(struct graph_maker *m)
 	return i;
 }
 
+/*
+ * While a piece is held, it can stand in the way of a new one, and the model only counts bytes
+ * (daemon/memory/memory.h).
+ */
+static bool needs_place(const struct graph_maker *m, const struct oracle_buffer *b)
+{
+	return m->acquire && b->place == ORACLE_SHARED && !b->reserved;
+}
+
 static const struct oracle_tensor *any_tensor(struct graph_maker *m)
 {
 	for (unsigned i = 0; i < 4 * TRIES; i++) {
 		const struct oracle_tensor *t = &m->oracle.tensor[graph_draw(m, ORACLE_TENSORS)];
 
-		if (t->handle && !t->buffer->arena)
+		if (t->handle && !t->buffer->arena && !needs_place(m, t->buffer))
 			return t;
 	}
 	return NULL;
@@ -128,6 +143,8 @@ static void make_create(struct graph_maker *m)
 		sqe.device = (uint8_t)graph_draw(m, 1 + m->options->devices);
 	if (!sqe.device && graph_chance(m, m->pinned))
 		sqe.arg |= QUOIT_CREATE_PINNED;
+	else if (!sqe.device && graph_chance(m, m->shared))
+		sqe.arg |= QUOIT_CREATE_SHARED;
 	m->live++;
 	graph_emit(m, sqe);
 }
@@ -310,10 +327,58 @@ static void make_job(struct graph_maker *m)
 	}
 }
 
+static int32_t *contents(const struct oracle_tensor *t)
+{
+	int32_t *copy = malloc((t->n + UINT64_C(1)) * sizeof *copy);
+
+	for (uint32_t i = 0; i < t->n; i++)
+		copy[i] = *oracle_at(t, i);
+	return copy;
+}
+
+/* At most one at a time, so that the program never waits for its own jobs. */
+static void make_acquire(struct graph_maker *m)
+{
+	const struct oracle_tensor *t = any_tensor(m);
+	struct graph_step *step;
+	int32_t *before;
+
+	if (!m->options->acquires || m->acquire || !t || t->buffer->place != ORACLE_SHARED ||
+	    !spans_poison(t))
+		return;
+	before = contents(t);
+	step = graph_emit(m,
+			  job(graph_chance(m, 50) ? QUOIT_OP_ACQUIRE_WRITE : QUOIT_OP_ACQUIRE_READ,
+			      t, NULL, NULL));
+	step->sqe.flags &= (uint8_t)~QUOIT_SQE_QUIET;
+	step->n = t->n;
+	step->stride = t->stride;
+	step->acquired = before;
+	if (step->end.res < 0)
+		return;
+	m->acquire = m->graph->count;
+	m->release = 1 + graph_draw(m, RELEASE_MOST);
+}
+
+static void make_release(struct graph_maker *m)
+{
+	struct graph_step *step = graph_emit(m, (struct quoit_sqe){.opcode = QUOIT_OP_RELEASE});
+
+	step->sqe.flags &= QUOIT_SQE_QUIET;
+	step->sqe.link = step->sqe.deadline = 0;
+	step->sqe.priority = 0;
+	step->sqe.scalar[0] = m->acquire - 1;
+	m->acquire = 0;
+}
+
 void graph_make_step(struct graph_maker *m)
 {
 	unsigned what = graph_draw(m, 100);
 
+	if (m->acquire && !--m->release)
+		make_release(m);
+	if (graph_chance(m, 8))
+		make_acquire(m);
 	if (what < 14)
 		make_create(m);
 	else if (what < 22)

@@ -43,7 +43,7 @@ static uint64_t charge_of(const struct oracle_buffer *b)
 {
 	if (!b->bytes || b->arena)
 		return 0;
-	if (b->place == ORACLE_PINNED)
+	if (b->place == ORACLE_PINNED || b->place == ORACLE_SHARED)
 		return (b->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	return sizeclass_bytes(sizeclass_of(b->bytes));
 }
@@ -63,7 +63,9 @@ static void create(struct oracle *o, const struct quoit_sqe *sqe)
 	b->bytes = sqe->dim[3] * UINT64_C(4);
 	b->arena = sqe->arg & QUOIT_CREATE_ARENA;
 	b->device = sqe->device;
-	b->place = sqe->arg & QUOIT_CREATE_PINNED ? ORACLE_PINNED : sqe->device;
+	b->place = sqe->arg & QUOIT_CREATE_PINNED   ? ORACLE_PINNED
+		   : sqe->arg & QUOIT_CREATE_SHARED ? ORACLE_SHARED
+						    : sqe->device;
 	b->data = calloc(sqe->dim[3] + UINT64_C(1), 4);
 	bind_tensor(o, sqe->base[0],
 		    (struct oracle_tensor){.buffer = b, .stride = 1, .n = sqe->dim[3]});
@@ -153,6 +155,11 @@ static void sum(const struct oracle_tensor *out, const struct oracle_tensor *x)
 	*oracle_at(out, 0) = (int32_t)total;
 }
 
+int32_t oracle_change(int32_t x)
+{
+	return (int32_t)((uint32_t)x * 3 + 1);
+}
+
 static int compute(struct oracle *o, const struct quoit_sqe *sqe)
 {
 	const struct oracle_tensor *t[3];
@@ -181,16 +188,29 @@ static int compute(struct oracle *o, const struct quoit_sqe *sqe)
 	case QUOIT_OP_SUM:
 		sum(t[0], t[1]);
 		break;
+	case QUOIT_OP_ACQUIRE_WRITE:
+		for (uint32_t i = 0; i < t[0]->n; i++)
+			*oracle_at(t[0], i) = oracle_change(*oracle_at(t[0], i));
+		break;
 	}
 	return 0;
 }
 
 /* ---- one job ---- */
 
-/* Every operation but NOP writes tensor 0 and reads the others. */
+static bool only_reads(const struct quoit_sqe *sqe)
+{
+	return sqe->opcode == QUOIT_OP_NOP || sqe->opcode == QUOIT_OP_ACQUIRE_READ ||
+	       sqe->opcode == QUOIT_OP_ACQUIRE_WRITE;
+}
+
+/*
+ * Every operation writes tensor 0 and reads the others; but for NOP, and for acquires: what the program
+ * writes is never poison.
+ */
 static bool writes(const struct quoit_sqe *sqe, unsigned i)
 {
-	return sqe->opcode != QUOIT_OP_NOP && i == 0;
+	return !only_reads(sqe) && i == 0;
 }
 
 static bool fits(const struct oracle_memory *m, uint64_t bytes)
@@ -319,10 +339,12 @@ struct oracle_end oracle_run(struct oracle *o, const struct quoit_sqe *sqe, bool
 	case QUOIT_OP_FREE:
 		free_tensor(o, sqe->base[0]);
 		return end;
+	case QUOIT_OP_RELEASE:
+		return end;
 	}
 	end = run_job(o, sqe);
 	end.uncertain = may_fail || reads_uncertain(o, sqe);
-	if (sqe->opcode != QUOIT_OP_NOP)
+	if (!only_reads(sqe))
 		mark_output(o, sqe, &end);
 	return end;
 }

@@ -2,8 +2,8 @@
 /*
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
- * It models CREATE, VIEW and FREE of vectors of i32, on the host, pinned there, or on devices, and
- * a few operations on them; the charge of buffers by size class or in pages; and poison.  The
+ * It models CREATE, VIEW and FREE of vectors of i32, on the host, pinned or shared there, or on
+ * devices, and a few operations on them; what is acquired for writing has oracle_change() done to each element; the charge of buffers by size class or in pages; and poison.  The
  * daemon must give the same answer for each job, however many are in flight
  * (daemon/memory/memory.h, the theorem).  The model is written to be read, shares only the size
  * classes with the daemon, and trusts its caller: every handle is valid.
@@ -17,8 +17,10 @@
 #include <quoit/abi.h>
 
 #define ORACLE_TENSORS 64u
-#define ORACLE_PLACES  4u /* the host, two devices by their numbers, and the pinned region */
+/* The host, two devices by their numbers, the pinned and the shared region. */
+#define ORACLE_PLACES  5u
 #define ORACLE_PINNED  3u /* index of the host's pinned region */
+#define ORACLE_SHARED  4u /* index of the shared region */
 
 struct oracle_buffer {
 	uint64_t bytes;
@@ -75,6 +77,9 @@ uint32_t oracle_new_handle(const struct oracle *o, uint32_t index);
  */
 void oracle_extent(const struct oracle_tensor *t, uint64_t *ret_lo, uint64_t *ret_hi);
 bool oracle_covers(const struct oracle_tensor *t);
+
+/* What the program does to each element that it has acquired for writing. */
+int32_t oracle_change(int32_t x);
 
 /* Element i of a tensor. */
 int32_t *oracle_at(const struct oracle_tensor *t, uint32_t i);

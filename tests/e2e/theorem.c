@@ -71,6 +71,8 @@ static void make_lane(struct round *r, unsigned i, const uint64_t scale[ORACLE_P
 				  .arena_end = r->arena_bytes / RINGS_MOST * (i + 1),
 				  .ring = i,
 				  .devices = o->devices,
+				  /* what one ring holds can be in another one's way */
+				  .acquires = o->rings == 1 && !o->cancels,
 				  .cancels = o->cancels};
 
 	/* If the order of charges is not determined, every ring must have enough bytes. */
@@ -103,6 +105,7 @@ static void make_lanes(struct round *r)
 	scale[0] = r->options->growing ? PROMISE : draw_pages(r);
 	scale[1] = scale[2] = draw_pages(r);
 	scale[ORACLE_PINNED] = draw_pages(r);
+	scale[ORACLE_SHARED] = draw_pages(r);
 	r->arena_bytes = scale[0] < LEASE_LEAST || draw(r, 2) ? ARENA_MOST : ARENA_LEAST;
 	for (unsigned i = 0; i < r->options->rings; i++)
 		make_lane(r, i, scale);
@@ -118,8 +121,11 @@ static bool open_session(struct round *r, const char *socket)
 	int err;
 
 	for (unsigned i = 0; i < r->options->rings; i++) {
-		p.host_bytes += r->lane[i].budget[0] + r->lane[i].budget[ORACLE_PINNED];
-		p.pinned_bytes += r->lane[i].budget[ORACLE_PINNED];
+		const uint64_t *budget = r->lane[i].budget;
+
+		p.host_bytes += budget[0] + budget[ORACLE_PINNED] + budget[ORACLE_SHARED];
+		p.pinned_bytes += budget[ORACLE_PINNED];
+		p.shared_bytes += budget[ORACLE_SHARED];
 	}
 	for (unsigned i = 0; r->options->devices && i < r->options->rings; i++) {
 		/* a device lease is the same on each device */
@@ -168,6 +174,25 @@ static bool complain(struct round *r, const struct lane *l, unsigned step, const
 	return false;
 }
 
+/* The program compares and changes what it has acquired; it is released by a later step. */
+static bool use_acquired(struct round *r, const struct lane *l, unsigned at,
+			 const struct quoit_cqe *cqe)
+{
+	const struct graph_step *step = &l->graph.step[at];
+	int32_t *data = (int32_t *)(r->session->shared.base + QUOIT_CQE_PLACE(cqe));
+
+	for (uint32_t i = 0; i < step->n; i++) {
+		int32_t *x = &data[i * step->stride];
+
+		if (*x != step->acquired[i])
+			return complain(r, l, at, "element %u is %d instead of %d", i, *x,
+					step->acquired[i]);
+		if (step->sqe.opcode == QUOIT_OP_ACQUIRE_WRITE)
+			*x = oracle_change(*x);
+	}
+	return true;
+}
+
 static bool check_result(struct round *r, const struct lane *l, unsigned at,
 			 const struct quoit_cqe *cqe, const struct quoit_error *error)
 {
@@ -179,6 +204,8 @@ static bool check_result(struct round *r, const struct lane *l, unsigned at,
 				l->cancel[at] == CANCEL_DONE ? "was taken" : "was not");
 	if (end->uncertain)
 		return true;
+	if (step->acquired && cqe->res >= 0 && end->res == 0)
+		return use_acquired(r, l, at, cqe);
 	if (cqe->res != end->res)
 		return complain(r, l, at, "%d instead of %d", cqe->res, end->res);
 	if (cqe->res < 0 && (error->cause != end->cause || error->code != end->code))
@@ -233,11 +260,20 @@ static bool check_lane(struct round *r, const struct lane *l)
 
 /* ---- running ---- */
 
+/* Is the next step a release of what the program has not got yet? */
+static bool must_wait(const struct lane *l)
+{
+	const struct quoit_sqe *sqe = &l->graph.step[l->submitted].sqe;
+
+	return sqe->opcode == QUOIT_OP_RELEASE && !l->seen[sqe->scalar[0]];
+}
+
 static void submit(struct lane *l, bool *ret_any)
 {
 	struct quoit_sqe *slot;
 
-	while (l->submitted < l->graph.count && (slot = quoit_get_sqe(l->ring)) != NULL) {
+	while (l->submitted < l->graph.count && !must_wait(l) &&
+	       (slot = quoit_get_sqe(l->ring)) != NULL) {
 		*slot = l->graph.step[l->submitted++].sqe;
 		*ret_any = true;
 	}

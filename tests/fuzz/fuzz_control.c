@@ -296,6 +296,7 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 			m->hello.host_bytes = (uint64_t)take(in, 1) << 16;
 			m->hello.arena_bytes = (uint64_t)take(in, 1) << 14;
 			m->hello.pinned_bytes = (uint64_t)take(in, 1) << 12;
+			m->hello.shared_bytes = (uint64_t)take(in, 1) << 12;
 			m->hello.max_tensors = take(in, 1);
 		}
 		break;

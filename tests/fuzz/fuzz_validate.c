@@ -76,7 +76,8 @@ static void add_kernels(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct session_limits limits = {.host_bytes = LEASE,
-					      .arena_bytes = 64 << 10,
+					      .shared_bytes = 16 << 10,
+					      .arena_bytes = (16 + 64) << 10,
 					      .device_bytes = LEASE,
 					      .devices = DEVICES,
 					      .first_device = FIRST_DEVICE,
@@ -283,6 +284,10 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		check_product(sqe, plan);
 	if (sqe->opcode == QUOIT_OP_LAUNCH)
 		check_launch(sqe, plan);
+	if (plan->row->flags & OP_ACQUIRE) {
+		REQUIRE(session->buffers[plan->t[0]->buffer].fixed == FIXED_SHARED);
+		REQUIRE(!(sqe->flags & QUOIT_SQE_QUIET));
+	}
 	check_place(sqe, plan);
 	if (!plan->on_device && plan->executor == NO_EXECUTOR && plan->cost <= RUN_NS &&
 	    plan->elements <= SMALL && bytes <= RUN_BYTES)
@@ -408,6 +413,11 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 					      : known_handle(sqe->tensor[i]);
 	if (alike && sqe->arg & QUOIT_EW_SCALAR)
 		sqe->tensor[2] = 0;
+	if (row && row->flags & (OP_ACQUIRE | OP_RELEASE)) {
+		sqe->arg = 0;
+		sqe->scalar[1] = 0;
+		sqe->scalar[0] = row->flags & OP_RELEASE ? (uint32_t)sqe->scalar[0] : 0;
+	}
 	if (row && row->flags & OP_LAUNCH)
 		mend_launch(sqe, alike);
 	else if (row && row->shape != SHAPE_PERM && sqe->arg != QUOIT_AXIS_ALL)
@@ -416,6 +426,8 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 	sqe->link = 0;
 	sqe->priority %= QUOIT_PRIO_NR;
 	memset(sqe->reserved, 0, sizeof sqe->reserved);
+	if (row && row->flags & OP_RELEASE)
+		sqe->deadline = sqe->priority = 0;
 }
 
 static void mend(struct quoit_sqe *sqe)
@@ -426,7 +438,8 @@ static void mend(struct quoit_sqe *sqe)
 		return;
 	sqe->device = 0;
 	sqe->reserved0 = 0;
-	if (sqe->opcode > QUOIT_OP_FREE && !optable_row(sqe->opcode)->impl)
+	if (sqe->opcode > QUOIT_OP_FREE && !optable_row(sqe->opcode)->impl &&
+	    !(optable_row(sqe->opcode)->flags & (OP_ACQUIRE | OP_RELEASE)))
 		sqe->opcode = sqe->opcode & 1 ? QUOIT_OP_LAUNCH : (uint8_t)(1 + sqe->opcode % 3);
 	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {
 		mend_shape(sqe);
@@ -437,8 +450,11 @@ static void mend(struct quoit_sqe *sqe)
 		} else {
 			sqe->base[1] = 0;
 			sqe->device = how & MEND_DEVICE ? 1 + (how & 1) : 0;
-			sqe->arg = (sqe->arg & QUOIT_CREATE_DTYPE_MASK) % QUOIT_DTYPE_NR |
-				   (sqe->device ? 0 : sqe->arg & QUOIT_CREATE_ARENA);
+			sqe->arg =
+				(sqe->arg & QUOIT_CREATE_DTYPE_MASK) % QUOIT_DTYPE_NR |
+				(sqe->device                      ? 0
+				 : sqe->arg & QUOIT_CREATE_SHARED ? QUOIT_CREATE_SHARED
+								  : sqe->arg & QUOIT_CREATE_ARENA);
 		}
 		sqe->flags &= QUOIT_SQE_QUIET;
 	} else if (sqe->opcode == QUOIT_OP_FREE) {

@@ -125,7 +125,7 @@ Test(abi, a_control_message_has_its_words_where_they_were)
 		PLACE(struct quoit_ctl, type, 4),   PLACE(struct quoit_ctl, flags, 6),
 		PLACE(struct quoit_ctl, seq, 8),    PLACE(struct quoit_ctl, result, 12),
 		PLACE(struct quoit_ctl, hello, 16), PLACE(struct quoit_ctl, text, 144),
-		SIZE(struct quoit_hello, 88),       SIZE(struct quoit_hello_reply, 128),
+		SIZE(struct quoit_hello, 96),       SIZE(struct quoit_hello_reply, 128),
 	};
 
 	CHECK(places);
@@ -168,6 +168,8 @@ Test(abi, numbers_are_those_that_were_given_out)
 		{"LAUNCH", QUOIT_OP_LAUNCH, 64},
 		{"ABS", QUOIT_OP_ABS, 65},
 		{"ARGMIN", QUOIT_OP_ARGMIN, 70},
+		{"ACQUIRE_READ", QUOIT_OP_ACQUIRE_READ, 71},
+		{"RELEASE", QUOIT_OP_RELEASE, 73},
 		{"QUIET", QUOIT_SQE_QUIET, 1},
 		{"AFTER_ALL", QUOIT_SQE_AFTER_ALL, 2},
 		{"LINK", QUOIT_SQE_LINK, 4},

@@ -171,7 +171,7 @@ Test(session, a_newer_quoitd_in_place_of_ours_is_named)
 	fake_replace(f, QUOIT_ABI_VERSION + 1);
 	cr_expect_eq(quoit_read(q, t, &one, sizeof one), -ECONNRESET);
 	cr_expect_eq(quoit_open(&p, &again), -EPROTO);
-	cr_expect(strstr(quoit_open_text(), "quoitd ABI 6"), "%s", quoit_open_text());
+	cr_expect(strstr(quoit_open_text(), "quoitd ABI 7"), "%s", quoit_open_text());
 	(void)quoit_close(s, 0);
 	fake_stop(f);
 }
@@ -183,9 +183,9 @@ ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
 		{{.wrong_seq = true}, -EPROTO, "invalid"},
 		{{.end = true}, -ECONNRESET, "ended by the test"},
 		/* Case 74 of the threat model: a newer quoitd, and an older one. */
-		{{.version = QUOIT_ABI_VERSION + 1}, -EPROTO, "quoitd ABI 6"},
-		{{.version = QUOIT_ABI_VERSION - 1}, -EPROTO, "quoitd ABI 4"},
-		{{.version = QUOIT_ABI_VERSION - 1, .lax = true}, -EPROTO, "quoitd ABI 4"},
+		{{.version = QUOIT_ABI_VERSION + 1}, -EPROTO, "quoitd ABI 7"},
+		{{.version = QUOIT_ABI_VERSION - 1}, -EPROTO, "quoitd ABI 5"},
+		{{.version = QUOIT_ABI_VERSION - 1, .lax = true}, -EPROTO, "quoitd ABI 5"},
 	};
 
 	return cr_make_param_array(struct bad_case, cases, sizeof cases / sizeof *cases);
@@ -462,7 +462,7 @@ Test(session, flags_that_are_not_known_are_refused_and_named)
 	cr_expect(said("unknown flags 0x80: allowed are 0x10001 (QUOIT_RING_RAW"));
 	cr_assert_eq(quoit_open_ring(s, NULL, &q), 0);
 	cr_expect_eq(quoit_create(q, &shape, QUOIT_CREATE_PINNED | 0x20), QUOIT_NO_TENSOR);
-	cr_expect(strstr(quoit_error_text(q), "unknown flags 0x20: allowed are 0x10 ("));
+	cr_expect(strstr(quoit_error_text(q), "unknown flags 0x20: allowed are 0x50 ("));
 	cr_expect_eq(quoit_close(s, QUOIT_CLOSE_CANCEL | 0x2), -EINVAL);
 	cr_expect(said("unknown flags 0x2: allowed are 0x1 (QUOIT_CLOSE_CANCEL)"));
 	cr_expect_eq(quoit_close(NULL, 0x80000000u), -EINVAL);

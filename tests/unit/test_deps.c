@@ -558,3 +558,81 @@ Test(deps, segments_end_before_they_would_meet_themselves)
 	cr_expect_eq(n, 0);
 	cr_expect_not(deps_segments_full(ring));
 }
+
+/* ---- what the program holds ---- */
+
+/* Adds a job that was fetched before the buffer had bytes; it uses the view of this tensor. */
+static struct job *add_early(uint32_t tensor)
+{
+	const struct use all = {'w', 0, SIZE};
+	struct job *job = make_job(&all, 1);
+
+	job->view[0] = session_view(session, CORE_HANDLE(tensor));
+	job->writes = 1;
+	cr_assert_eq(deps_add(session, job, NIL), 0);
+	return job;
+}
+
+static struct job *add_held(uint32_t tensor)
+{
+	struct job *job = add_early(tensor);
+
+	job->sqe.opcode = QUOIT_OP_ACQUIRE_WRITE;
+	return job;
+}
+
+static void open_halves(void)
+{
+	core_view(session, 2, 1, 0, 12, 1);
+	core_view(session, 3, 1, 12, 12, 1);
+}
+
+Test(deps, job_on_other_bytes_than_the_program_holds_goes_on_though_fetched_before_they_were_there)
+{
+	struct job *held, *other, *later;
+
+	open_halves();
+	held = add_held(2);
+	other = add_early(3);
+	ready_count = 0;
+	deps_hold(session, held, 1, 0, on_ready);
+	cr_expect_eq(ready_count, 1);
+	cr_expect_eq(now_ready[0], job_index(session, other));
+	later = add('r', 0, 4);
+	end(other);
+	cr_expect_eq(later->waits, 1, "for what the program holds, which had been hidden");
+	expect_frees(held, later);
+	end(later);
+	cr_expect_eq(session->edges_open, 0);
+}
+
+Test(deps, job_goes_on_waiting_for_the_program_if_others_do_so_by_it)
+{
+	struct job *held, *other, *last;
+
+	open_halves();
+	held = add_held(2);
+	other = add_early(3);
+	last = add_early(2);
+	ready_count = 0;
+	deps_hold(session, held, 1, 0, on_ready);
+	cr_expect_eq(ready_count, 0);
+	expect_frees(held, other);
+	expect_frees(other, last);
+	end(last);
+	cr_expect_eq(session->edges_open, 0);
+}
+
+Test(deps, job_on_the_bytes_that_the_program_holds_waits)
+{
+	struct job *held, *other;
+
+	open_halves();
+	held = add_held(2);
+	other = add_early(2);
+	ready_count = 0;
+	deps_hold(session, held, 1, 0, on_ready);
+	cr_expect_eq(ready_count, 0);
+	expect_frees(held, other);
+	end(other);
+}

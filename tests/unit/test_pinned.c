@@ -122,6 +122,29 @@ Test(pinned, region_can_be_filled_to_its_last_page)
 	}
 }
 
+/* A job that finds no place tries again whenever another one ends. */
+Test(pinned, length_without_a_place_is_searched_for_only_when_something_has_changed)
+{
+	struct fixture *f = make(10);
+	uint64_t map;
+
+	for (uint32_t b = 0; b < 5; b++)
+		cr_assert(take(f, b, 2 * PAGE_BYTES));
+	give(f, 1);
+	give(f, 3);
+	cr_expect(!take(f, 10, 3 * PAGE_BYTES));
+	map = f->map[0];
+	f->map[0] = 0; /* a search would find all of it */
+	cr_expect(!take(f, 10, 3 * PAGE_BYTES));
+	f->map[0] = map;
+	cr_expect(take(f, 10, 2 * PAGE_BYTES), "a shorter one is searched for");
+	cr_expect_eq(page_of(f, 10), 2);
+	give(f, 4);
+	cr_expect(take(f, 11, 4 * PAGE_BYTES), "something came back");
+	cr_expect_eq(page_of(f, 11), 6);
+	done(f);
+}
+
 static uint64_t size_of(void *arg, uint32_t buffer)
 {
 	return ((const struct fixture *)arg)->buffer[buffer].size;
@@ -132,10 +155,16 @@ static void has_moved(void *arg, uint32_t buffer, uint64_t offset)
 	((struct fixture *)arg)->buffer[buffer].offset = offset;
 }
 
+static bool stays(void *arg, uint32_t i)
+{
+	return ((struct fixture *)arg)->buffer[i].holds;
+}
+
 /* True: all is in place. */
 static bool tidy_part(struct fixture *f, uint64_t most)
 {
-	return pinned_tidy(&f->p, f->base, &(struct pinned_owners){size_of, has_moved, f}, most);
+	return pinned_tidy(&f->p, f->base, &(struct pinned_owners){size_of, stays, has_moved, f},
+			   most);
 }
 
 static void tidy(struct fixture *f, uint64_t most)
@@ -178,7 +207,7 @@ Test(pinned, tidying_of_nothing_and_of_a_tidy_region_moves_nothing)
 	take(f, 0, 70 * PAGE_BYTES);
 	take(f, 1, PAGE_BYTES);
 	pinned_tidy_begin(&f->p);
-	cr_expect(tidy_part(f, PAGE_BYTES), "in one part");
+	cr_expect(tidy_part(f, 3 * PAGE_BYTES), "in one part");
 	cr_expect_eq(page_of(f, 1), 70);
 	done(f);
 }
@@ -226,6 +255,93 @@ Test(pinned, thousands_of_pieces_come_and_go_as_in_a_naive_model)
 		cr_assert_eq(take(f, b, size), want < PAGES, "step %u", step);
 		if (want < PAGES)
 			cr_assert_eq(page_of(f, b), want, "step %u", step);
+	}
+	done(f);
+}
+
+/* 20 pages: 3 free, 2 that stay, 4 free, 5 pages, 1 free, 2 pages, 3 free. */
+Test(pinned, tidying_fills_gaps_beside_pieces_that_stay)
+{
+	static const uint64_t parts[] = {1, 2, 1000}; /* pages */
+
+	for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		struct fixture *f = make(20);
+
+		cr_assert(take(f, 0, 3 * PAGE_BYTES) && take(f, 1, 2 * PAGE_BYTES) &&
+			  take(f, 2, 4 * PAGE_BYTES) && take(f, 3, 5 * PAGE_BYTES) &&
+			  take(f, 4, PAGE_BYTES) && take(f, 5, 2 * PAGE_BYTES));
+		give(f, 0);
+		give(f, 2);
+		give(f, 4);
+		f->buffer[1].holds = 1;
+		cr_expect_eq(pinned_longest(&f->p), 4 * PAGE_BYTES);
+		tidy(f, parts[i] * PAGE_BYTES);
+		cr_expect_eq(page_of(f, 1), 3, "it stays");
+		cr_expect_eq(page_of(f, 3), 5, "behind it");
+		cr_expect_eq(page_of(f, 5), 0, "it fits before it");
+		cr_expect(is_intact(f, 1) && is_intact(f, 3) && is_intact(f, 5));
+		cr_expect_eq(pinned_longest(&f->p), 10 * PAGE_BYTES);
+		done(f);
+	}
+}
+
+/* Its thread serves other users, too. */
+Test(pinned, part_of_tidying_ends_even_if_no_piece_moves)
+{
+	struct fixture *f = make(PAGES);
+	unsigned parts = 1;
+
+	for (uint32_t b = 0; b < BUFFERS; b++) {
+		cr_assert(take(f, b, PAGE_BYTES));
+		f->buffer[b].holds = b % 3 == 0;
+	}
+	pinned_tidy_begin(&f->p);
+	while (!tidy_part(f, 8 * PAGE_BYTES))
+		parts++;
+	cr_expect_geq(parts, BUFFERS / 8, "%u parts", parts);
+	for (uint32_t b = 0; b < BUFFERS; b++)
+		cr_expect(page_of(f, b) == b && is_intact(f, b));
+	done(f);
+}
+
+/* What is held has stayed, and no other piece would fit before its place. */
+static void check_tidied(const struct fixture *f, const uint64_t *old, unsigned step)
+{
+	for (uint32_t b = 0; b < BUFFERS; b++) {
+		uint64_t pages = (f->buffer[b].size + PAGE_BYTES - 1) / PAGE_BYTES;
+
+		if (!pages)
+			continue;
+		cr_assert(is_intact(f, b), "step %u", step);
+		if (f->buffer[b].holds)
+			cr_assert_eq(page_of(f, b), old[b], "step %u", step);
+		else
+			cr_assert_leq(page_of(f, b), naive_place(f, pages), "step %u", step);
+	}
+}
+
+Test(pinned, tidying_around_random_pieces_that_stay)
+{
+	static const uint64_t parts[] = {1, 3, 1000}; /* pages */
+	struct fixture *f = make(PAGES);
+	uint64_t old[BUFFERS];
+	uint32_t x = 7;
+
+	for (unsigned step = 0; step < 300; step++) {
+		for (unsigned i = 0; i < 20; i++) {
+			uint32_t b = next_random(&x) % BUFFERS;
+
+			if (f->buffer[b].size)
+				give(f, b);
+			else
+				(void)take(f, b, next_random(&x) % (9 * PAGE_BYTES) + 1);
+		}
+		for (uint32_t b = 0; b < BUFFERS; b++) {
+			f->buffer[b].holds = next_random(&x) % 4 == 0;
+			old[b] = page_of(f, b);
+		}
+		tidy(f, parts[step % 3] * PAGE_BYTES);
+		check_tidied(f, old, step);
 	}
 	done(f);
 }

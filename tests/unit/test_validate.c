@@ -172,6 +172,24 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 	CHECK(rows);
 }
 
+Test(validate, release_takes_the_number_of_an_acquire_and_nothing_else)
+{
+	static const struct row rows[] = {
+		{"the largest", JOB(RELEASE, .scalar = {UINT32_MAX}), 0, 0},
+		{"a larger one", JOB(RELEASE, .scalar = {UINT64_C(1) << 32}), -EINVAL,
+		 QUOIT_FIELD_SCALAR0},
+		{"a second one", JOB(RELEASE, .scalar = {1, 1}), -EINVAL, QUOIT_FIELD_SCALAR1},
+		{"an argument", JOB(RELEASE, .arg = 1), -EINVAL, QUOIT_FIELD_ARG},
+		{"a tensor", JOB(RELEASE, ON(H(A))), -EINVAL, QUOIT_FIELD_TENSOR0},
+		{"a link", JOB(RELEASE, .flags = QUOIT_SQE_LINK, .link = 1), -EINVAL,
+		 QUOIT_FIELD_FLAGS},
+		{"a deadline", JOB(RELEASE, .deadline = 1), -EINVAL, QUOIT_FIELD_DEADLINE},
+		{"a priority", JOB(RELEASE, .priority = 1), -EINVAL, QUOIT_FIELD_PRIORITY},
+	};
+
+	CHECK(rows);
+}
+
 Test(validate, a_handle_names_a_tensor_that_is_there_or_nothing)
 {
 	static const struct row rows[] = {

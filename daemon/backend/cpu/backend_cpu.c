@@ -250,7 +250,7 @@ static void finish_work(struct reactor *r, struct work *work)
 	worker_retire(r->port, work);
 	job->failed = res < 0 ? res : 0;
 	s->may_follow = s->published > 0;
-	if (job->executor != NO_EXECUTOR || (!res && job_names_file(job))) {
+	if (job->executor != NO_EXECUTOR || (!res && backend_of(job) != &cpu_backend)) {
 		job->zero &= job->on_device;
 		sched_push(s, job);
 		return;

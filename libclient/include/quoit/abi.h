@@ -31,7 +31,7 @@
 /* before a struct or union that has no name and lies in another one */
 #define QUOIT_UNNAMED __extension__
 
-#define QUOIT_ABI_VERSION 5u
+#define QUOIT_ABI_VERSION 6u
 
 /* The cache line: words that different sides write lie on different lines. */
 #define QUOIT_LINE 64
@@ -42,8 +42,9 @@
 #define QUOIT_MAX_TENSORS_PER_JOB 4
 #define QUOIT_MIN_ENTRIES         8u /* of an SQ; a power of two */
 #define QUOIT_MAX_ENTRIES         32768u
-#define QUOIT_MAX_RINGS           64u /* of one session */
-#define QUOIT_MAX_FILES           64u /* registered by one session */
+#define QUOIT_MAX_RINGS           64u  /* of one session */
+#define QUOIT_MAX_FILES           64u  /* registered by one session */
+#define QUOIT_MAX_HOLDS           128u /* accesses that one session's program holds (ACQUIRE_*) */
 
 /* ---- handles ---- */
 
@@ -115,6 +116,7 @@ enum quoit_priority {
 #define QUOIT_CREATE_PINNED     0x10u /* its bytes are in the pinned region */
 /* its bytes are the client's, sqe.offset bytes into its arena */
 #define QUOIT_CREATE_ARENA      0x20u
+#define QUOIT_CREATE_SHARED     0x40u /* its bytes are in the shared region: it can be acquired */
 
 /* sqe.arg of GEMM */
 #define QUOIT_GEMM_TRANS_A 0x01u
@@ -192,10 +194,35 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
 
 /* ---- completion queue entry ---- */
 
-/* cqe.flags */
-#define QUOIT_CQE_ERROR 0x1u /* the error record of this slot belongs to this CQE */
+/*
+ * ACQUIRE_READ and ACQUIRE_WRITE are jobs that end when the program may access the tensor: alone if
+ * it may write, beside others if it only reads.  The CQE says where the tensor's first element is
+ * (QUOIT_CQE_PLACE), so these jobs cannot be QUIET.  From then on the program holds the access:
+ * later jobs wait for it as they wait for a job, and the tensor's bytes neither move nor go, until
+ * RELEASE, whose scalar[0] is the SQ index of the acquire on the same ring.  RELEASE takes effect
+ * at its fetch, or earlier if the ring cannot take the SQEs before it; so it takes no link,
+ * deadline or priority.  A RELEASE (or CANCEL) of an acquire that has not ended ends it with
+ * -ECANCELED.  An acquire that fails changes nothing.
+ */
 
-/* res: 0 or the operation's count (FILE_READ, FILE_WRITE: bytes), else -errno or -QUOIT_E*. */
+/* cqe.flags */
+#define QUOIT_CQE_ERROR       0x1u /* the error record of this slot belongs to this CQE */
+/* of an acquire that has succeeded: these bits of flags are the lowest of the place */
+#define QUOIT_CQE_PLACE_SHIFT 16
+#define QUOIT_CQE_PLACE_BITS  12
+
+/*
+ * Where an acquired tensor's first element is, in bytes from the start of the shared region: res
+ * counts pages of 4 KiB, and the upper half of flags the bytes beyond.
+ */
+#define QUOIT_CQE_PLACE(cqe)                                                                       \
+	((uint64_t)(uint32_t)(cqe)->res << QUOIT_CQE_PLACE_BITS |                                  \
+	 (cqe)->flags >> QUOIT_CQE_PLACE_SHIFT)
+
+/*
+ * res: 0 or the operation's count (FILE_READ, FILE_WRITE: bytes; acquires: pages), else -errno or
+ * -QUOIT_E*.
+ */
 struct quoit_cqe {
 	uint64_t user_data;
 	int32_t res;
@@ -255,6 +282,8 @@ enum quoit_field {
 	QUOIT_FIELD_EXECUTOR,
 	/* values: 1 for integers, 0 for doubles; the type (enum quoit_dtype) of the tensors */
 	QUOIT_FIELD_SCALAR_KIND,
+	/* an acquire: values: accesses that the program holds already; the most that it may hold */
+	QUOIT_FIELD_HOLDS,
 	QUOIT_FIELD_NR,
 };
 
@@ -283,6 +312,7 @@ enum quoit_misfit {
 	 * a copy between host and device needs dense tensors of equal size; value[1]: its elements
 	 */
 	QUOIT_MISFIT_SIZE = 0x600,
+	QUOIT_MISFIT_NOT_SHARED = 0x700, /* an acquire: it is not in the shared region */
 };
 
 /* Which job made a device fault: the session's own, or another one's. */

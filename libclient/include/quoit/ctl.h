@@ -19,17 +19,21 @@
  * The arena is one memfd, and so is each ring.  A memfd is handed over in two steps:
  *
  *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing.  It is at least as long
- *      as HELLO's reply says for the arena, or quoit_ring_layout_of for a ring.  It may have no
+ *      as HELLO's reply says for the shared region and the arena together, or quoit_ring_layout_of
+ *      for a ring.  It may have no
  *      pages yet.  quoitd maps it for reading and writing, and asks the kernel to place its later
  *      pages on the session's node.  quoitd reads none of them.
  *   2. The client allocates every page, adds the seals that the reply names, and sends READY.
  *      quoitd checks both, and locks the pages.  Only then does it use them.
  *
+ * ARENA's memfd begins with the shared region, where quoitd places tensors (QUOIT_CREATE_SHARED); the
+ * arena, where the client places them, follows.
+ *
  * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN it sends
  * READY.  Other requests may come in between.
  *
  * An arena can grow if HELLO's reply has an arena_most that is larger than arena_bytes.  Its memfd
- * may then be arena_most long, though only arena_bytes need pages at first.  Later the client
+ * must then have room for arena_most, though only arena_bytes need pages at first.  Later the client
  * sends ARENA_MORE with the new end.  quoitd charges the pages to the user, checks and locks them,
  * and takes them into the arena.  -EDQUOT: they are beyond the user's limit; -EFAULT: they are not
  * beyond it, but not allocated.  So a client asks first, and allocates the pages and asks again
@@ -135,6 +139,7 @@ struct quoit_hello {
 	uint64_t device_bytes; /* lease of memory on every device */
 	uint64_t arena_bytes;  /* the arena */
 	uint64_t pinned_bytes; /* the pinned region */
+	uint64_t shared_bytes; /* the shared region */
 	uint32_t max_tensors;
 	/*
 	 * 1 + the CPU that the client runs on; 0 or an unknown CPU: not known.  quoitd places the
@@ -156,8 +161,9 @@ struct quoit_hello_reply {
 	uint64_t tsc_hz;
 	uint64_t ops[QUOIT_OP_NR / 64]; /* bit n: operation n can be run */
 	uint32_t max_jobs;              /* in flight, over all rings of the session */
-	uint32_t max_entries;           /* of an SQ */
-	uint32_t devices;               /* a CREATE can name devices 1 to this */
+	uint16_t max_entries;           /* of an SQ */
+	uint16_t devices;               /* a CREATE can name devices 1 to this */
+	uint32_t shared_pages;          /* of QUOIT_CTL_PAGE: the shared region */
 	/* 1 + the CPU of the session's reactor; 0: the reactor may run on several CPUs */
 	uint32_t reactor_cpu;
 	/* the lease can grow from host_bytes, which are promised, to this if there is memory */
@@ -346,7 +352,7 @@ struct quoit_ctl {
 	 */
 	char text[QUOIT_TEXT_BYTES];
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 88, "no padding in hello");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 96, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");

@@ -98,7 +98,10 @@
 	  "arena_bytes_away") /* on other nodes than the session's when it was handed over */      \
 	X(CLIENT_NODE, "client_node")           /* 1 + the client's node at hello; 0: not known */ \
 	X(HOST_PROMISED, "host_bytes_promised") /* of its lease */                                 \
-	X(HOST_MOST, "host_bytes_most")         /* the lease can grow to this */
+	X(HOST_MOST, "host_bytes_most")         /* the lease can grow to this */                   \
+	X(SHARED, "shared_bytes")                                                                  \
+	X(HELD, "tensors_held")     /* by the program (quoit_acquire) */                           \
+	X(HELD_TICKS, "held_ticks") /* time with at least one of them */
 
 /*
  * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.

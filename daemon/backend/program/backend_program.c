@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* backend_program.c - "runs" acquires: the program itself uses their tensors */
+#include <errno.h>
+
+#include "backend/backend.h"
+#include "base/tsc.h"
+#include "job/hold.h"
+#include "job/probes.h"
+
+static int grant(struct reactor *r, struct session *s, struct job *job)
+{
+	struct ring *ring = s->rings[job->ring];
+
+	job->start = job->end = tsc_now();
+	probe_start(s, job);
+	if (ring->no_completions) { /* the program does not look any more */
+		reactor_end_job(r, s, job, 0);
+		return 0;
+	}
+	if (!hold_is_allowed(s, job)) {
+		s->holds.refused++;
+		reactor_end_job(r, s, job, -EMFILE);
+		return 0;
+	}
+	reactor_leave_hold(r, s, job);
+	return 0;
+}
+
+static bool poll_none(struct reactor *r)
+{
+	(void)r;
+	return false;
+}
+
+static bool may_sleep(struct reactor *r)
+{
+	(void)r;
+	return true;
+}
+
+const struct backend program_backend = {.start = grant, .poll = poll_none, .may_sleep = may_sleep};
