@@ -42,6 +42,8 @@ TEST_DEPS := libcriterion-dev spin clang libclang-rt-14-dev clang-format qemu-sy
 TEST_DEPS += abigail-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # Programs in other languages.
 TEST_DEPS += g++ gfortran
+# An example that factors a matrix with LAPACK's tiles; it is left out where this is not installed.
+TEST_DEPS += liblapacke-dev libblas-dev
 
 # Goals that need no compiler, or get one first.
 without_compiler := help deps build-deps list-deps list-test-deps demo quick check check-vm check-gpu bench bench-gpu torture fuzz \
@@ -97,7 +99,12 @@ tool_folders := cli read launch bench doctor trace top exporter
 tool_src := $(wildcard tools/*.c $(tool_folders:%=tools/%/*.c))
 tool_obj := $(tool_src:%.c=$(B)/%.o)
 bench_obj := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/*.c))
-examples := $(patsubst libclient/examples/%.c,$(B)/examples/%,$(wildcard libclient/examples/*.c))
+# Does the compiler link a program that begins with these lines, with these flags?
+links = $(shell printf '$(1)int main(void){return 0;}' | $(CC) -x c - $(2) -o /dev/null 2>/dev/null && echo $(2))
+hash := \#
+lapack := $(call links,$(hash)include <lapacke.h>\n$(hash)include <cblas.h>\n,-llapacke -lblas)
+example_src := $(filter-out $(if $(lapack),,%/cholesky.c),$(wildcard libclient/examples/*.c))
+examples := $(example_src:libclient/examples/%.c=$(B)/examples/%)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 unit_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 e2e_tests := $(patsubst tests/e2e/%.c,$(B)/tests/e2e/%,$(wildcard tests/e2e/test_*.c))
@@ -198,10 +205,14 @@ $(B)/tools.a: $(filter-out $(B)/tools/quoit.o,$(tool_obj))
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(B)/quoit: $(B)/tools/quoit.o $(B)/tools.a $(B)/libquoit.a
 	$(call link,$(tool_libs))
+# A compiler without OpenMP builds the peer without the loop that OpenMP divides.
+openmp := $(call links,,-fopenmp)
+$(B)/tests/bench/peer_hypot.o: base += $(openmp)
 $(B)/quoit-peer: $(bench_obj) $(B)/exec.a $(B)/soft.a $(B)/daemon.a
-	$(call link,-luring -lnuma -ldl -lm)
+	$(call link,$(openmp) -luring -lnuma -ldl -lm)
+$(B)/examples/cholesky: example_libs := $(lapack)
 $(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
-	$(call link,-lm)
+	$(call link,$(example_libs) -lm)
 # It is called before a sanitizer's runtime is ready.
 $(B)/modules/fail_calls.so: base += -fno-sanitize=all
 define module

@@ -328,6 +328,11 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 ": the program holds %" PRIu64 " tensors, at most %" PRIu64
 			 " are allowed: release some",
 			 e->value[0], e->value[1]);
+	else if (e->field == QUOIT_FIELD_FUNCTION && e->value[1])
+		snprintf(to, size, ": its team has no function %" PRIu64 ": it has %" PRIu64,
+			 e->value[0], e->value[1]);
+	else if (e->field == QUOIT_FIELD_FUNCTION)
+		snprintf(to, size, ": the team of function %" PRIu64 " was closed", e->value[0]);
 	else if (e->opcode == QUOIT_OP_RELEASE && e->code == -ENOENT)
 		snprintf(to, size, ": nothing is held by an acquire with SQ index %" PRIu64,
 			 e->value[0]);

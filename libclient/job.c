@@ -12,6 +12,7 @@
 #include "queue.h"
 #include "refusal.h"
 #include "sleep.h"
+#include "team.h"
 
 /*
  * A quoit_job: generation << 32 | ring << 24 | slot.  It is also the job's user_data.  Since no
@@ -219,6 +220,12 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, ui
 	slot->failed = false;
 	slot->sq_index = sq_index;
 	*ret = job_name(q, index);
+	if (UNLIKELY(sqe->opcode == QUOIT_OP_CALL)) {
+		const struct quoit_sqe call = libquoit_team_call(q, sqe);
+
+		libquoit_queue_put(q, sq_index, &call, *ret);
+		return 0;
+	}
 	libquoit_queue_put(q, sq_index, sqe, *ret);
 	return 0;
 }

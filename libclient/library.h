@@ -12,6 +12,7 @@
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *	acquire.c  the program's own accesses to tensors
+ *	team.c     the program's own functions as jobs (team_serve.c runs them)
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
  * control.h, those of strerror.c and error_field.c in refusal.h, those of ring.c and tensor.c here.
@@ -84,8 +85,10 @@ struct quoit_session {
 	/* info.max_tensors records; their memory is touched when used */
 	struct tensor_record *tensors;
 
-	pthread_mutex_t list; /* guards rings */
+	pthread_mutex_t list; /* guards rings and teams */
 	struct quoit_ring *rings;
+	struct quoit_team *teams;
+	uint32_t laneless; /* atomic: how many of them have no threads of their own */
 };
 
 /* ---- rings ---- */
@@ -107,6 +110,9 @@ struct quoit_ring {
 	uint32_t site;    /* the call site for which the library submits; 0: none */
 	uint32_t mark;    /* not 0: a thread works in the ring (alone.h) */
 	bool raw;
+	bool no_calls;  /* its waits run no calls of teams */
+	bool has_calls; /* some were put in since a wait last found none to run */
+	bool inner;     /* opened by a function of a team, which uses it */
 	uint8_t device; /* the place of new tensors */
 	int socket;
 	/* how long to wait for room in the SQ: NEVER, except in a wait with a timeout */
@@ -127,7 +133,8 @@ struct quoit_ring {
 	int broken; /* 0, or the error that ended the ring: -ECONNRESET, -EPROTO (quoitd lied) */
 	const struct quoit_cqe *cqes;
 	const struct quoit_error *errors;
-	const struct quoit_stamps *stamps; /* NULL without QUOIT_RING_STAMPS */
+	const struct quoit_stamps *stamps;    /* NULL without QUOIT_RING_STAMPS */
+	const struct quoit_call_entry *calls; /* NULL: it is not a team's (team.h) */
 	struct quoit_client_words *client;
 	const struct quoit_daemon_words *daemon;
 	struct job_table jobs;
@@ -169,6 +176,13 @@ static inline uint8_t *arena_base(const struct quoit_session *s)
 
 /* Wait until all jobs of the ring have ended, and drop their CQEs.  The ring's last use. */
 int libquoit_ring_settle(struct quoit_ring *q);
+
+/*
+ * Open and close the ring of a team (team.h), with so many entries of the SQ; 0: the default.  It is
+ * not in the session's list.
+ */
+int libquoit_ring_open_team(struct quoit_session *s, uint32_t entries, struct quoit_ring **ret);
+int libquoit_ring_close_team(struct quoit_ring *q);
 
 /* Free what the ring holds in this process; does not tell quoitd. */
 void libquoit_ring_free(struct quoit_ring *q);

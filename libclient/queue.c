@@ -15,6 +15,7 @@
 #include "refusal.h"
 #include "sleep.h"
 #include "slot.h"
+#include "team.h"
 
 /* ---- SQ ---- */
 
@@ -104,6 +105,13 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 	err = slot_take(q, &index);
 	if (UNLIKELY(err))
 		return err;
+	if (UNLIKELY(sqe->opcode == QUOIT_OP_CALL)) {
+		const struct quoit_sqe call = libquoit_team_call(q, sqe);
+
+		put(q, index, &call, slot_header(call.opcode, call.flags, call.arg),
+		    slot_user_data(q, index, call.user_data));
+		return 0;
+	}
 	put(q, index, sqe, slot_header(sqe->opcode, sqe->flags, sqe->arg),
 	    slot_user_data(q, index, sqe->user_data));
 	return 0;
@@ -159,7 +167,7 @@ static __attribute__((noinline)) int kick(struct quoit_ring *q)
 	/* A socket full of wake-ups is as good: the reactor will see one of them. */
 	while (send(q->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1 && errno != EAGAIN)
 		if (errno != EINTR && errno != ENOBUFS && errno != ENOMEM) {
-			q->broken = -ECONNRESET;
+			__atomic_store_n(&q->broken, -ECONNRESET, __ATOMIC_RELAXED);
 			return libquoit_refuse_broken(q);
 		}
 	return 0;

@@ -17,6 +17,7 @@
 #include "mine.h"
 #include "queue.h"
 #include "refusal.h"
+#include "team.h"
 
 #define DEFAULT_ENTRIES 256u
 
@@ -46,6 +47,8 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	if (stamps) {
 		q->stamps = (const struct quoit_stamps *)(daemon + l->stamps);
 	}
+	if (l->calls)
+		q->calls = (const struct quoit_call_entry *)(daemon + l->calls);
 	q->sq_mask = l->sq_entries - 1;
 	q->cq_mask = l->cq_entries - 1;
 	q->ahead = 1;
@@ -82,6 +85,8 @@ static int ring_new(struct quoit_session *s, const struct quoit_ring_params *p,
 	q->socket = -1;
 	q->until = NEVER;
 	q->raw = p->flags & QUOIT_RING_RAW;
+	q->no_calls = p->flags & QUOIT_RING_NO_CALLS;
+	q->inner = libquoit_team_depth() > 0;
 	q->layout = *layout;
 	err = libquoit_shared_make(&q->shared, "quoit-ring", quoit_ring_bytes(layout));
 	if (!err)
@@ -130,7 +135,7 @@ static int check_params(const struct quoit_session *s, const struct quoit_ring_p
 			uint32_t entries, unsigned count)
 {
 	uint32_t cq = p->cq_entries ? p->cq_entries : 2 * entries;
-	uint32_t known = QUOIT_RING_RAW | QUOIT_RING_STAMPS;
+	uint32_t known = QUOIT_RING_RAW | QUOIT_RING_STAMPS | QUOIT_RING_NO_CALLS;
 
 	if (!is_size(entries, QUOIT_MIN_ENTRIES) || entries > s->max_entries)
 		libquoit_text_set(
@@ -142,7 +147,8 @@ static int check_params(const struct quoit_session *s, const struct quoit_ring_p
 			cq, entries, 2 * QUOIT_MAX_ENTRIES);
 	else if (p->flags & ~known)
 		(void)libquoit_text_refuse_flags(p->flags, known,
-						 "QUOIT_RING_RAW, QUOIT_RING_STAMPS");
+						 "QUOIT_RING_RAW, QUOIT_RING_STAMPS, "
+						 "QUOIT_RING_NO_CALLS");
 	else if (p->jobs > 2 * QUOIT_MAX_ENTRIES)
 		libquoit_text_set("the ring cannot name %u jobs: at most %u are allowed", p->jobs,
 				  2 * QUOIT_MAX_ENTRIES);
@@ -227,38 +233,69 @@ static int rings_bring(struct quoit_session *s, struct quoit_ctl *m, struct quoi
 	return err ? err : tell_ready(s);
 }
 
-int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
-		     unsigned count, struct quoit_ring **ret)
+/* Open equal rings that are in no list yet.  flags: of ring_open. */
+static int open_rings(struct quoit_session *s, const struct quoit_ring_params *p, uint32_t flags,
+		      unsigned count, struct quoit_ring **made)
 {
-	static const struct quoit_ring_params defaults;
-	const struct quoit_ring_params *p = params ? params : &defaults;
 	uint32_t entries = p->entries ? p->entries : DEFAULT_ENTRIES;
 	struct quoit_ctl m = {.type = QUOIT_CTL_RING_OPEN};
-	struct quoit_ring *made[QUOIT_MAX_RINGS];
-	int err;
+	int err = check_params(s, p, entries, count);
 
-	if (!libquoit_is_mine(s->mine))
-		return libquoit_text_refuse_child();
-	err = check_params(s, p, entries, count);
 	if (err)
 		return err;
 	(void)libquoit_text_refuse_memory(); /* unless another text says more */
 	m.ring_open =
 		(struct quoit_ring_open){.sq_entries = entries,
 					 .cq_entries = p->cq_entries ? p->cq_entries : 2 * entries,
-					 .flags = p->flags & QUOIT_RING_FLAGS,
+					 .flags = flags,
 					 .count = count};
 	err = rings_new(s, p, &m.ring_open, made);
 	if (err)
 		return err;
 	pthread_mutex_lock(&s->opening);
-	err = rings_bring(s, &m, made, p->flags & QUOIT_RING_STAMPS);
+	err = rings_bring(s, &m, made, flags & QUOIT_RING_STAMPS);
 	pthread_mutex_unlock(&s->opening);
-	if (err) {
-		for (unsigned i = 0; i < count; i++)
-			libquoit_ring_free(made[i]);
+	for (unsigned i = 0; err && i < count; i++)
+		libquoit_ring_free(made[i]);
+	return err;
+}
+
+int libquoit_ring_open_team(struct quoit_session *s, uint32_t entries, struct quoit_ring **ret)
+{
+	const struct quoit_ring_params p = {.entries = entries, .jobs = 1};
+	struct quoit_ring *made;
+	int err = open_rings(s, &p, QUOIT_RING_CALLS, 1, &made);
+
+	if (err)
 		return err;
-	}
+	*ret = made;
+	libquoit_text_set("no error");
+	return 0;
+}
+
+int libquoit_ring_close_team(struct quoit_ring *q)
+{
+	int err = tell_close(q->session, q->index);
+
+	if (!err)
+		libquoit_handle_empty(&q->handles);
+	libquoit_ring_free(q);
+	return err;
+}
+
+int quoit_open_rings(struct quoit_session *s, const struct quoit_ring_params *params,
+		     unsigned count, struct quoit_ring **ret)
+{
+	static const struct quoit_ring_params defaults;
+	const struct quoit_ring_params *p = params ? params : &defaults;
+	struct quoit_ring *made[QUOIT_MAX_RINGS];
+	int err;
+
+	if (!libquoit_is_mine(s->mine))
+		return libquoit_text_refuse_child();
+	err = open_rings(s, p, p->flags & QUOIT_RING_STAMPS, count, made);
+	if (err)
+		return err;
 	pthread_mutex_lock(&s->list);
 	for (unsigned i = 0; i < count; i++) {
 		made[i]->next = s->rings;

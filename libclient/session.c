@@ -14,6 +14,7 @@
 #include "mine.h"
 #include "refusal.h"
 #include "region.h"
+#include "team.h"
 
 /*
  * How long a wait spins before it sleeps: about the cost of a sleep and a wake-up for the other
@@ -165,6 +166,7 @@ static void session_free(struct quoit_session *s)
 {
 	struct quoit_ring *next;
 
+	libquoit_team_free_all(s);
 	for (struct quoit_ring *q = s->rings; q; q = next) {
 		next = q->next;
 		libquoit_ring_free(q);
@@ -227,6 +229,22 @@ int quoit_open(const struct quoit_open_params *params, struct quoit_session **re
 	return 0;
 }
 
+/*
+ * The next ring that no function of a team has opened; those belong to functions that may still run,
+ * and come and go.
+ */
+static struct quoit_ring *next_outer(struct quoit_session *s, const struct quoit_ring *after)
+{
+	struct quoit_ring *q;
+
+	pthread_mutex_lock(&s->list);
+	q = after ? after->next : s->rings;
+	while (q && q->inner)
+		q = q->next;
+	pthread_mutex_unlock(&s->list);
+	return q;
+}
+
 int quoit_close(struct quoit_session *s, unsigned flags)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_CLOSE, .end.flags = flags};
@@ -240,11 +258,12 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 		/*
 		 * Unread CQEs would hold up the jobs behind them: wait until all jobs have ended.
 		 */
-		for (struct quoit_ring *q = s->rings; q; q = q->next)
+		for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
 			libquoit_acquire_release_all(q);
 		if (!(flags & QUOIT_CLOSE_CANCEL))
-			for (struct quoit_ring *q = s->rings; q; q = q->next)
+			for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
 				libquoit_ring_settle(q);
+		libquoit_team_close_all(s);
 		err = libquoit_control_ask(s, &m, -1);
 	}
 	session_free(s);

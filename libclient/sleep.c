@@ -16,6 +16,7 @@
 #include "queue.h"
 #include "refusal.h"
 #include "sleep.h"
+#include "team.h"
 
 #define SLICE_NS     50000000u /* longest sleep between two looks at the socket */
 #define SPIN_MOST_NS 20000u    /* a small job on a device takes less */
@@ -134,6 +135,28 @@ static void futex_sleep(struct quoit_ring *q, uint64_t ns)
 	libquoit_event_ask(q);
 }
 
+/* Run calls of the session's teams meanwhile.  fresh: the wait begins. */
+static bool help(struct quoit_ring *q, bool fresh, uint64_t deadline,
+		 bool (*is_done)(struct quoit_ring *q))
+{
+	bool helps = fresh ? libquoit_team_helps(q) : libquoit_team_must_help(q);
+
+	return helps && libquoit_team_help(q, deadline, is_done);
+}
+
+static void sleep_once(struct quoit_ring *q, uint64_t deadline)
+{
+	uint64_t left = deadline == NEVER ? SLICE_NS : 0, now = left ? 0 : clock_ns();
+
+	if (!left)
+		left = now < deadline ? deadline - now : 0;
+	left = left < SLICE_NS ? left : SLICE_NS;
+	if (libquoit_team_must_help(q))
+		libquoit_team_sleep(q, left);
+	else
+		futex_sleep(q, left);
+}
+
 /* *marked: this thread's mark is in the ring. */
 static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 {
@@ -161,13 +184,15 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 			return libquoit_refuse_late(q);
 		if (fresh)
 			core_look(q);
+		if (help(q, fresh, deadline, has_cqes))
+			return 0;
 		if (fresh && (look_closely(q) || spin(q, q->spin, has_cqes)))
 			return 0;
 		if (fresh && alone_check(q))
 			return -EBUSY;
 		alone_mark(q, (uint32_t)gettid());
 		*marked = true;
-		futex_sleep(q, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
+		sleep_once(q, deadline);
 	}
 }
 
@@ -239,6 +264,8 @@ static int sleep_sq(struct quoit_ring *q)
 	while (!has_room(q)) {
 		if (q->broken)
 			return libquoit_refuse_broken(q);
+		if (help(q, false, q->until, has_room))
+			return 0;
 		if (!nap(q->until, ns))
 			return libquoit_refuse_late(q);
 		if (ns < NAP_LAST_NS)

@@ -10,6 +10,7 @@
 
 #include "library.h"
 #include "refusal.h"
+#include "team.h"
 
 static _Thread_local char open_text[QUOIT_TEXT_BYTES + 144];
 
@@ -133,12 +134,27 @@ const char *quoit_strerror_record(const struct quoit_error *error, char *buffer,
 	return describe(error, is_of_another(error), buffer, size);
 }
 
+/* What the function of a call said about its failure. */
+static void add_words(struct quoit_ring *q, const struct quoit_error *e, char *to, size_t size)
+{
+	char words[QUOIT_CALL_TEXT_BYTES];
+	size_t n;
+
+	if (!size || !libquoit_team_text(q->session, e, words))
+		return;
+	n = strlen(to);
+	snprintf(to + n, size - n, ": %s", words);
+}
+
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size)
 {
 	struct quoit_error record;
 
-	if (error < 0 && q && quoit_get_wait_error(q, &record))
-		return quoit_strerror_record(&record, buffer, size);
+	if (error < 0 && q && quoit_get_wait_error(q, &record)) {
+		quoit_strerror_record(&record, buffer, size);
+		add_words(q, &record, buffer, size);
+		return buffer;
+	}
 	if (error < 0 && q && error == q->refusal.error)
 		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);
 	else

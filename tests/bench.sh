@@ -88,6 +88,10 @@ goals() {
 		neighbours control_20000/alone <= 2 beside 20,000 watches of a control socket
 		neighbours control_200000/alone <= 2 the same, 200,000
 		neighbours ending_1000/before <= 1.2 beside 1,000 sessions with work, ended, of not
+		call call/nop <= 3 a call of an empty function by the thread that waits, times a NOP
+		call call_lane/handovers <= 1.5 the same by another thread, times two hand-overs by futex
+		call calls_256/addition <= 6 calls, one lane, 256 in flight, times x = x + 1
+		call hypot/openmp <= 1.1 hypot of 10^6 numbers in pieces, times OpenMP
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
 		crowd crowd_66/one <= 1.1 an addition and back beside 66 idle sessions, of alone
@@ -112,7 +116,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call wake tools'
 quick='nop submit addition'
 
 measure() { # STEP

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * backend.h - what a reactor asks of those that run its jobs: the host's cores (cpu/), the kernel's
- * files (file/), modules and devices (executor/), and the client's own program (program/).
+ * files (file/), modules and devices (executor/), and the client's own program (program/), which
+ * acquires tensors and is called.
  *
  * A job comes to a backend by `start` and goes back by reactor_end_job(), once.  Small jobs never
  * come here: the reactor runs them itself, by a direct call.  Hooks marked "optional" may be NULL:
@@ -56,6 +57,8 @@ struct backend {
 
 	/* Optional.  The session's client has died: its results are not wanted. */
 	void (*abandon)(struct reactor *r, struct session *s);
+	/* Optional.  The ring goes; it has no jobs of its own any more, and all its SQEs were taken. */
+	void (*ring_closes)(struct reactor *r, struct ring *ring);
 	/*
 	 * Optional.  The session is leaving, and its jobs may still be here: make them end.  The
 	 * reactor calls it each time that it looks at the session.
@@ -66,7 +69,8 @@ struct backend {
 };
 
 /* All of them; X gets each one's name. */
-#define BACKENDS(X) X(cpu_backend) X(file_backend) X(exec_backend) X(program_backend)
+#define BACKENDS(X)                                                                                \
+	X(cpu_backend) X(file_backend) X(exec_backend) X(acquire_backend) X(call_backend)
 
 #define DECLARE(name) extern const struct backend name;
 BACKENDS(DECLARE)
@@ -114,13 +118,15 @@ static inline void backends_wake(struct reactor *r)
 /* The one that runs the job, if the reactor does not. */
 static inline const struct backend *backend_of(const struct job *job)
 {
-	const uint8_t flags = optable_row(job->sqe.opcode)->flags;
+	const unsigned flags = optable_row(job->sqe.opcode)->flags;
 
 	if (job->executor != NO_EXECUTOR)
 		return &exec_backend;
-	if (!(flags & (OP_FILE | OP_ACQUIRE)))
+	if (!(flags & (OP_FILE | OP_ACQUIRE | OP_CALL)))
 		return &cpu_backend;
-	return flags & OP_FILE ? &file_backend : &program_backend;
+	if (flags & OP_FILE)
+		return &file_backend;
+	return flags & OP_CALL ? &call_backend : &acquire_backend;
 }
 
 #endif

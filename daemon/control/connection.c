@@ -12,6 +12,7 @@
 #include "base/dear.h"
 #include "base/log.h"
 #include "charge.h"
+#include "connection_functions.h"
 #include "connection_kernels.h"
 #include "connection_memory.h"
 #include "drain.h"
@@ -117,6 +118,10 @@ void connection_answer(struct connection *c, const struct mail *m)
 	}
 	if (m->type == MAIL_KERNELS) {
 		connection_answer_kernels(c, m);
+		return;
+	}
+	if (m->type == MAIL_FUNCTION_ADD) {
+		connection_answer_function(c, m);
 		return;
 	}
 	if (m->type == MAIL_DRAIN || m->type == MAIL_CUT) {

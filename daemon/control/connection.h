@@ -15,6 +15,7 @@
 #include "control.h"
 #include "session/blocking_pool.h"
 #include "session/kernels.h"
+#include "session/session_team.h"
 
 enum connection_state {
 	CONNECTION_NEW,
@@ -88,6 +89,7 @@ struct connection {
 	struct quoit_ctl held; /* a request that waits until blocking calls are no longer behind, */
 	struct ctl_fds held_fds; /* and its descriptors; none: there is no such request */
 	struct kernels_ask kernels_ask;
+	struct function_ask function_ask;
 	struct blocking blocking; /* for its descriptors and its memory */
 };
 

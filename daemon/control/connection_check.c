@@ -41,6 +41,9 @@ static size_t body_bytes(uint16_t type)
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
 		return sizeof m.kernels.of;
+	case QUOIT_CTL_FUNCTION_ADD:
+		return offsetof(struct quoit_ctl, function.number) -
+		       offsetof(struct quoit_ctl, function);
 	case QUOIT_CTL_CLOSE:
 		return sizeof m.end;
 	case QUOIT_CTL_KILL:
@@ -93,6 +96,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_IMAGE_ADD:
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
+	case QUOIT_CTL_FUNCTION_ADD:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:

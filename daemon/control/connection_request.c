@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* connection_request.c - passes each request of a client to the code that handles it */
+#include "connection_functions.h"
 #include "connection_kernels.h"
 #include "connection_memory.h"
 
@@ -158,6 +159,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
 		connection_kernels(c, m, fds);
+		break;
+	case QUOIT_CTL_FUNCTION_ADD:
+		connection_add_function(c, m);
 		break;
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;

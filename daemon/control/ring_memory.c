@@ -9,6 +9,7 @@
 #include "observe/sample.h"
 #include "session/blocking_pool.h"
 #include "session/session.h"
+#include "session/session_team.h"
 
 static void place_pointers(struct ring *r)
 {
@@ -24,6 +25,8 @@ static void place_pointers(struct ring *r)
 	r->cqes = (struct quoit_cqe *)(daemon + l->cqes);
 	r->errors = (struct quoit_error *)(daemon + l->errors);
 	r->stamps = l->stamps ? (struct quoit_stamps *)(daemon + l->stamps) : NULL;
+	if (r->team)
+		r->team->entries = (struct quoit_call_entry *)(daemon + l->calls);
 	quoit_consumer_init_line(&r->sq, &r->daemon->sq_head, r->client->sq, l->sq_entries);
 	quoit_producer_init_line(&r->cq, r->client->cq, &r->client->cq_head, l->cq_entries);
 }
@@ -37,7 +40,7 @@ uint64_t ring_cost(const struct quoit_ring_layout *l)
 	uint64_t words = (BUCKET_WORDS + 2 * SEGMENT_WORDS) * (uint64_t)l->cq_entries;
 
 	return sizeof(struct ring) + quoit_ring_bytes(l) + page_table_bytes(quoit_ring_bytes(l)) +
-	       words * sizeof(uint32_t);
+	       words * sizeof(uint32_t) + (l->calls ? sizeof(struct ring_team) : 0);
 }
 
 static int open_bookkeeping(struct ring *r)
@@ -47,7 +50,8 @@ static int open_bookkeeping(struct ring *r)
 	r->bucket = malloc(BUCKET_WORDS * n * sizeof *r->bucket);
 	r->segment_open = calloc(SEGMENT_WORDS * n, sizeof *r->segment_open);
 	r->segment_job = calloc(SEGMENT_WORDS * n, sizeof *r->segment_job);
-	if (!r->bucket || !r->segment_open || !r->segment_job)
+	r->team = r->layout.calls ? team_new() : NULL;
+	if (!r->bucket || !r->segment_open || !r->segment_job || (r->layout.calls && !r->team))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		r->bucket[i] = NIL;
@@ -97,5 +101,6 @@ void ring_free(struct ring *r)
 	free(r->bucket);
 	free(r->segment_open);
 	free(r->segment_job);
+	free(r->team);
 	free(r);
 }

@@ -215,8 +215,9 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 		ready(s, job);
 	else if (sqe->flags & QUOIT_SQE_AFTER_ALL)
 		leave_segments(s, r, now, ready); /* all jobs before it may have ended already */
-	if (job->memory_waits && s->oldest == job_index(s, job))
-		memory_advance(s, ready); /* no job's end will do it */
+	/* no job's end will do it, or perhaps none before a function that waits for this job */
+	if (job->memory_waits && (s->oldest == job_index(s, job) || s->calls.posted))
+		memory_advance(s, ready);
 	return 0;
 }
 

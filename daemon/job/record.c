@@ -306,6 +306,8 @@ uint8_t record_place(const struct session *s, const struct job *job)
 		return (uint8_t)(QUOIT_TRACE_MODULE + job->executor);
 	if (job_names_file(job))
 		return QUOIT_TRACE_KERNEL;
+	if (job->sqe.opcode == QUOIT_OP_CALL)
+		return QUOIT_TRACE_TEAM;
 	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
 }
 

@@ -319,6 +319,15 @@ static int check_acquire(const struct session *s, const struct operands *o)
 	return err;
 }
 
+/* The program must be able to reach each tensor. */
+static int check_call(const struct session *s, const struct operands *o)
+{
+	for_each_tensor (i, o->tensors)
+		if (s->buffers[o->t[i]->buffer].place != PLACE_ARENA)
+			return refuse_tensor(o->fault, -ENOTSUP, i, QUOIT_MISFIT_NOT_SHARED, 0);
+	return 0;
+}
+
 /* It takes effect at its fetch or before: it can wait for nothing, and is never late. */
 static int check_release(const struct operands *o)
 {
@@ -371,6 +380,8 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 		return check_acquire(s, o);
 	case SHAPE_RELEASE:
 		return check_release(o);
+	case SHAPE_CALL:
+		return check_call(s, o);
 	default:
 		return check_none(o, row);
 	}

@@ -9,6 +9,7 @@
 #include "rules.h"
 #include "session/extent.h"
 #include "session/kernels.h"
+#include "session/session_team.h"
 #include "session/tensor_bits.h"
 #include "sqe_header.h"
 
@@ -56,7 +57,7 @@ static int check_devices(const struct session *s, struct plan *p, struct fault *
 	for_each_tensor (i, p->tensors) {
 		uint8_t device = p->t[i]->device;
 
-		if (device && row->flags & (OP_FILE | OP_MODULE))
+		if (device && row->flags & (OP_FILE | OP_MODULE | OP_CALL))
 			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_PLACE + device, 0);
 		if (device != p->device && !is_copy)
 			return refuse_tensor(f, -EXDEV, i, device, p->device);
@@ -105,8 +106,13 @@ static int check_transfer(const struct plan *p, struct fault *f)
 	return 0;
 }
 
+/* What the last word of an SQE may hold: its priority; of a CALL also the function and the team. */
+#define PRIORITY_WORD UINT64_C(0xff)
+#define CALL_WORD     UINT64_C(0xffffff)
+
 static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 {
+	const uint64_t known = sqe->opcode == QUOIT_OP_CALL ? CALL_WORD : PRIORITY_WORD;
 	uint64_t reserved;
 
 	if (sqe->device)
@@ -115,7 +121,7 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 		return refuse(f, -EINVAL, QUOIT_FIELD_LINK, sqe->link, sqe->flags & QUOIT_SQE_LINK);
 	if (sqe->priority >= QUOIT_PRIO_NR)
 		return refuse(f, -EINVAL, QUOIT_FIELD_PRIORITY, sqe->priority, QUOIT_PRIO_NR - 1);
-	reserved = sqe->word[5] & ~(uint64_t)UINT8_MAX; /* all but priority */
+	reserved = sqe->word[5] & ~known;
 	if (reserved)
 		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, reserved, 0);
 	return 0;
@@ -188,7 +194,20 @@ static int check_overlap(const struct plan *p, struct fault *f)
 	return 0;
 }
 
-/* The row of the operation, or of the kernel that the job launches. */
+static int find_function(const struct session *s, const struct quoit_sqe *sqe,
+			 const struct op_row **ret, struct fault *f)
+{
+	const struct function *function = team_function(s, sqe->team, sqe->function);
+	const struct ring *team = team_ring(s, sqe->team);
+
+	if (!function)
+		return refuse(f, -EINVAL, QUOIT_FIELD_FUNCTION, sqe->function,
+			      team ? team->team->functions : 0);
+	*ret = &function->row;
+	return 0;
+}
+
+/* The row of the operation, of the kernel that the job launches, or of the function it calls. */
 static int find_row(const struct session *s, const struct quoit_sqe *sqe, const struct op_row **ret,
 		    struct fault *f)
 {
@@ -197,10 +216,12 @@ static int find_row(const struct session *s, const struct quoit_sqe *sqe, const 
 	*ret = optable_find(sqe->opcode);
 	if (sqe->opcode == QUOIT_OP_SORT || sqe->opcode == QUOIT_OP_SCATTER)
 		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
-	if (!*ret || (*ret)->flags & OP_CONTROL)
+	if (!*ret || (*ret)->flags & (OP_CONTROL | OP_RETURN))
 		return refuse(f, -EINVAL, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
 	if ((*ret)->absent)
 		return refuse(f, -ENOTSUP, QUOIT_FIELD_OPCODE, sqe->opcode, 0);
+	if ((*ret)->flags & OP_CALL)
+		return find_function(s, sqe, ret, f);
 	if (!((*ret)->flags & OP_LAUNCH))
 		return 0;
 	kernel = kernels_find(s, sqe->arg);
@@ -237,6 +258,8 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 		ret->cost /= DEVICE_SPEED;
 		ret->piece = 0;
 	}
+	if (ret->row->flags & OP_CALL) /* it takes none of quoitd's time */
+		ret->cost = ret->piece = 0;
 	if (!err && ret->cost > VALIDATE_MAX_NS)
 		return refuse(f, -E2BIG, QUOIT_FIELD_DIM, ret->cost, VALIDATE_MAX_NS);
 	if (!err && ret->piece > VALIDATE_MAX_PIECE_NS)

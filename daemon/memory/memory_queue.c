@@ -106,6 +106,9 @@ static bool is_time(const struct session *s, uint32_t other_waits, struct memory
 	/* An earlier job has got all the bytes that this one lacks. */
 	if (!bytes && !memory_needs_fixed(&need) && !need.device[0].bytes)
 		return true;
+	/* What waits for a function must not hold up what that function may wait for. */
+	if (s->calls.posted)
+		return true;
 	/* A device has no cold pages, and its jobs are sent there ahead of their turn. */
 	if (other_waits == 0 || (need.device[0].bytes && !bytes && !memory_needs_fixed(&need)))
 		return true;
@@ -129,10 +132,11 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
 /*
  * Once an acquire is granted, its bytes stay where they are.  Jobs that were fetched before it must
  * have their place by then, as in the serial run: it waits behind them, even if it lacks nothing.
+ * A call, too, since nobody knows for how long it runs: no move of pieces waits for it.
  */
 static bool holds_place(const struct job *job)
 {
-	return optable_row(job->sqe.opcode)->flags & OP_ACQUIRE;
+	return optable_row(job->sqe.opcode)->flags & (OP_ACQUIRE | OP_CALL);
 }
 
 void memory_admit(struct session *s, struct job *job)

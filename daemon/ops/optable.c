@@ -11,9 +11,11 @@
 #define FLAG_LAUNCH  OP_LAUNCH
 #define FLAG_ACQUIRE OP_ACQUIRE
 #define FLAG_RELEASE OP_RELEASE
+#define FLAG_CALL    OP_CALL
+#define FLAG_RETURN  OP_RETURN
 
 /* Operations that need no arithmetic. */
-#define ELSEWHERE (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE)
+#define ELSEWHERE (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE | OP_CALL | OP_RETURN)
 
 static struct op_row table[QUOIT_OP_NR] = {
 #define QUOIT_OP(nr, NAME, label, family_, letters, rule, types_, picoseconds, what, help)         \

@@ -32,6 +32,7 @@ enum op_shape {
 	SHAPE_LAUNCH,  /* as NONE; scalars only where the kernel takes them */
 	SHAPE_ACQUIRE, /* a tensor in the shared region */
 	SHAPE_RELEASE, /* the SQ index of an acquire */
+	SHAPE_CALL,    /* tensors that the program can reach */
 };
 
 enum op_flags {
@@ -42,6 +43,8 @@ enum op_flags {
 	OP_LAUNCH = 16,  /* a kernel of the session's own, with its own row (kernels.h) */
 	OP_ACQUIRE = 32, /* the program itself uses the tensor (hold.h) */
 	OP_RELEASE = 64, /* ends that; takes effect at fetch */
+	OP_CALL = 128,   /* a function of the program's, with its own row (session_team.h) */
+	OP_RETURN = 256, /* ends that; takes effect at fetch */
 };
 
 /* Jobs that the CPU runs; other values are the number of a module's or a device's executor. */
@@ -55,7 +58,7 @@ struct op_row {
 	uint8_t family;      /* enum quoit_family */
 	uint8_t shape;       /* enum op_shape */
 	uint8_t types;       /* bit n: type n */
-	uint8_t flags;       /* enum op_flags */
+	uint16_t flags;      /* enum op_flags */
 	uint8_t broadcast;   /* in so many dims, inputs are stretched to the output */
 	uint8_t module;      /* OP_MODULE: number of its executor; else NO_EXECUTOR */
 	uint8_t index;       /* OP_MODULE: number of the operation in its module */

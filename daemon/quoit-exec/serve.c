@@ -20,7 +20,7 @@
 static bool fill_call(const struct quoit_exec_request *q, const struct memory *m,
 		      struct quoit_exec_call *ret)
 {
-	*ret = (struct quoit_exec_call){.arg = q->arg};
+	*ret = (struct quoit_exec_call){.arg = q->arg, .pieces = 1};
 	for (unsigned i = 0; i < 2; i++)
 		ret->scalar[i].u = q->scalar[i];
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {

@@ -16,7 +16,7 @@
 #include "session/session.h"
 
 /* One client waits at a CQ.  It may hang more waiters there, but they must not cost us time. */
-#define MOST_WOKEN 8
+#define MOST_WOKEN 8 /* of a team one: it wakes the next if there are more calls */
 
 #define SLEEP_MOST_MS 1000
 
@@ -62,8 +62,8 @@ struct bell_outcome bells_do(struct ring *ring, unsigned ops, uint64_t (*clock)(
 	uint64_t begun = clock();
 
 	if (ops & BELL_WAKE)
-		(void)syscall(SYS_futex, &ring->client->cq_tail, FUTEX_WAKE, MOST_WOKEN, NULL, NULL,
-			      0);
+		(void)syscall(SYS_futex, &ring->client->cq_tail, FUTEX_WAKE,
+			      ring->team ? 1 : MOST_WOKEN, NULL, NULL, 0);
 	if (ops & BELL_RING)
 		ring_it(ring, &o);
 	if (ops & BELL_HEAR)

@@ -8,6 +8,7 @@
 
 #include "base/tsc.h"
 #include "fetch_job.h"
+#include "fetch_team.h"
 #include "job/completion.h"
 #include "job/deps.h"
 #include "job/fast_elementwise.h"
@@ -81,6 +82,8 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 #define LAUNCH  0
 #define ACQUIRE 0
 #define RELEASE 0
+#define CALL    0
+#define RETURN  0
 #define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help)                  \
 	QUOIT_STATIC_ASSERT((nr > QUOIT_OP_NOP && nr <= QUOIT_OP_FREE) == flags, #name);
 #include <quoit/ops.def>
@@ -91,6 +94,8 @@ static inline bool is_plain_nop(const struct ring *ring, const struct quoit_sqe 
 #undef LAUNCH
 #undef ACQUIRE
 #undef RELEASE
+#undef CALL
+#undef RETURN
 
 /*
  * Fetch one SQE.  plain: the ring has no stamps and no cancels.  -EAGAIN: a table of the session is
@@ -240,6 +245,8 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
 {
 	uint64_t cost = 0;
 
+	if (__builtin_expect(ring->team != NULL, 0))
+		return fetch_returns(ring, index, end);
 	if (__builtin_expect(record_has_room(ring->session), 0))
 		return fetch_traced(ring, index, end);
 	if (__builtin_expect(sample_is_in(ring, end), 0))
@@ -253,8 +260,8 @@ static inline uint32_t fetch_burst(struct ring *ring, uint32_t index, uint32_t e
  */
 static inline bool is_unwatched(const struct ring *ring)
 {
-	return !(ring->cancels || ring->stamps || ring->dirty || ring->no_completions) &&
-	       !ring->session->memory.tidying &&
+	return !(ring->cancels || ring->stamps || ring->team || ring->dirty) &&
+	       !ring->no_completions && !ring->session->memory.tidying &&
 	       !quoit_sample_precedes(ring->samples.sq, ring->sq.next + 1) &&
 	       !quoit_sample_precedes(ring->samples.watch, ring->cq.next + 1) &&
 	       completion_has_plenty(ring);

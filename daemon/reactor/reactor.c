@@ -203,7 +203,7 @@ static bool fetch(struct reactor *r, struct tenant *t)
 		struct ring *ring = t->rings;
 
 		t->rings = ring->next;
-		one = !ring->session->stopped && fetch_ring(r, ring);
+		one = reactor_fetches(ring) && fetch_ring(r, ring);
 		any |= one;
 		if (ring->dirty && !ring->queued)
 			completion_flush(ring); /* its client waits for nothing else */

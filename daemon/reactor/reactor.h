@@ -24,9 +24,6 @@ void reactor_stop(struct reactor *r);
 /* Run one pass over everything; true: there was work. */
 bool reactor_pass(struct reactor *r);
 
-/* CQEs were posted to this ring: flush them at the end of the pass. */
-void reactor_touch(struct reactor *r, struct ring *ring);
-
 /* Check soon whether this session, or a ring of it, can leave now. */
 void reactor_look(struct reactor *r, struct session *s);
 

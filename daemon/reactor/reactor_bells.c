@@ -48,7 +48,7 @@ static void take_outcome(struct reactor *r, struct ring *ring, const struct bell
 	if (o->descriptors)
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_PROTO);
 	/* When the client closed its end, the control socket tells what that means. */
-	if (o->ended || s->stopped)
+	if (o->ended || !reactor_fetches(ring))
 		stop_listening(r, ring);
 }
 
@@ -136,7 +136,7 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 	struct session *s = ring->session;
 	struct bell_outcome o;
 
-	if (s->stopped || (hung_up && ring->bells_asked)) {
+	if (!reactor_fetches(ring) || (hung_up && ring->bells_asked)) {
 		stop_listening(r, ring);
 	} else if (!hung_up && (ring->bells_asked || is_dear(r, s))) {
 		listen_for(r, ring, EPOLLONESHOT);

@@ -46,7 +46,7 @@ int32_t reactor_cancel(struct reactor *r, struct session *s, uint32_t index, uin
 	struct ring *ring = index < s->ring_count ? s->rings[index] : NULL;
 	struct job *job;
 
-	if (!ring)
+	if (!ring || ring->team) /* a team's SQEs are no jobs */
 		return -EINVAL;
 	job = deps_ring_find(ring, sq_index);
 	if (job) {

@@ -189,10 +189,14 @@ static bool close_rings(struct reactor *r, struct session *s)
 
 		if (!ring || !ring->closing)
 			continue;
-		if (ring->jobs || (!s->stopped && quoit_ring_peek(&ring->sq)) || !is_told(ring)) {
+		if (ring->jobs || (reactor_fetches(ring) && quoit_ring_peek(&ring->sq)) ||
+		    !is_told(ring)) {
 			pending = true;
 			continue;
 		}
+		for_each_backend (b) /* what a team has returned was fetched by now */
+			if ((*b)->ring_closes)
+				(*b)->ring_closes(r, ring);
 		let_ring_go(r, s, ring);
 		reactor_answer(r, MAIL_RING_CLOSE, s, ring, 0);
 	}
@@ -228,6 +232,7 @@ static void remove_session(struct reactor *r, struct session *s)
 	LINKS_REMOVE(s, recorded);
 	LINKS_REMOVE(s, with_deadlines);
 	assert(r->session_count > 0 && !s->open.now && !s->running && !s->requests);
+	assert(!s->calls.waiting && !s->calls.posted);
 	r->session_count--;
 	reactor_discharge(r, s);
 	leave_tenant(r, reactor_tenant(r, s), s);

@@ -16,6 +16,7 @@
 #include "reactor_leave.h"
 #include "reactor_rings.h"
 #include "session/files.h"
+#include "session/session_team.h"
 
 void reactor_answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,
 		    int32_t result)
@@ -29,6 +30,7 @@ void reactor_kill(struct reactor *r, struct session *s, uint32_t reason)
 {
 	struct mail m = {.type = MAIL_KILL, .session = s, .a = reason};
 
+	s->killed = true;
 	if (s->stopped)
 		return;
 	if (sigbus_guard_has_hit(s)) /* we may have read something else than the client wrote */
@@ -125,6 +127,9 @@ static void read_letter(struct reactor *r, const struct mail *m)
 	case MAIL_KERNELS:
 		reactor_attend(r, s);
 		kernels_ask(r, s, m->ask);
+		break;
+	case MAIL_FUNCTION_ADD:
+		reactor_answer(r, MAIL_FUNCTION_ADD, s, NULL, team_add(s, m->function));
 		break;
 	case MAIL_DRAIN:
 		reactor_drain(r, s);

@@ -18,10 +18,4 @@ bool reactor_mail(struct reactor *r);
 void reactor_answer(struct reactor *r, uint8_t type, struct session *s, struct ring *ring,
 		    int32_t result);
 
-/*
- * A session broke a rule (reason: a QUOIT_DAEMON_KILL_* counter) or lost its memory: fetch nothing
- * more, and tell the control thread to end it.
- */
-void reactor_kill(struct reactor *r, struct session *s, uint32_t reason);
-
 #endif

@@ -107,11 +107,11 @@ static void stall(struct reactor *r, struct ring *ring)
  * come meanwhile, and the ring stays polled. */
 static bool deactivate(struct reactor *r, struct ring *ring)
 {
-	if (ring->stalled && !ring->session->stopped) {
+	if (ring->stalled && reactor_fetches(ring)) {
 		stall(r, ring);
 		return true;
 	}
-	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && !ring->session->stopped) {
+	if (!quoit_ring_sleep(&ring->sq, &ring->daemon->need_wake) && reactor_fetches(ring)) {
 		quoit_ring_awake(&ring->daemon->need_wake);
 		return false;
 	}
@@ -150,8 +150,7 @@ void reactor_scan_rings(struct reactor *r)
 	for (uint32_t i = r->polled_count; i < r->ring_count; i++) {
 		struct ring *ring = r->rings[i];
 
-		if (ring->place == RING_IDLE && quoit_ring_peek(&ring->sq) &&
-		    !ring->session->stopped)
+		if (ring->place == RING_IDLE && quoit_ring_peek(&ring->sq) && reactor_fetches(ring))
 			activate(r, ring);
 	}
 }

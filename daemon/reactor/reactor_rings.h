@@ -15,6 +15,17 @@
 
 #include "reactor.h"
 
+/*
+ * Are SQEs of this ring taken?  While quoitd ends, nothing more is fetched of a session, but its teams
+ * return the calls that they have.
+ */
+static inline bool reactor_fetches(const struct ring *ring)
+{
+	const struct session *s = ring->session;
+
+	return !s->stopped || (ring->team && s->ending == MAIL_DRAIN && !s->cut && !s->killed);
+}
+
 /* A ring joins or leaves the reactor's table.  -ENOSPC: it is full; or -errno of epoll_ctl. */
 int reactor_add_ring(struct reactor *r, struct ring *ring);
 void reactor_remove_ring(struct reactor *r, struct ring *ring);

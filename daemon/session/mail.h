@@ -13,6 +13,7 @@
 
 #include <quoit/ring.h>
 
+struct function_ask;
 struct kernels_ask;
 struct trace;
 struct session;
@@ -21,18 +22,19 @@ struct ring;
 enum mail_type {
 	/* To the reactor; it answers with the same type, except SESSION_ADD and TRACE_BEGIN. */
 	MAIL_SESSION_ADD,
-	MAIL_RING_ADD,    /* ring */
-	MAIL_RING_CLOSE,  /* a: ring index; answered when its jobs have ended, with ring */
-	MAIL_CANCEL,      /* a: ring index, b: SQ index */
-	MAIL_FILE_ADD,    /* a: fd, b and result: its kind (files.h); answered with the index */
-	MAIL_FILE_REMOVE, /* a: index */
-	MAIL_ARENA,       /* bytes: the arena's new size */
-	MAIL_KERNELS,     /* ask; answered when the device's process has answered */
-	MAIL_TRACE_BEGIN, /* trace: lent until MAIL_TRACE_END; not answered */
-	MAIL_TRACE_END,   /* a: its id, returned in the answer; also for a session that is gone */
-	MAIL_CLOSE,       /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
-	MAIL_DEAD,        /* the client is gone; answered when nothing uses the session */
-	MAIL_DRAIN,       /* fetch nothing more; answered when all jobs have ended; a: how many */
+	MAIL_RING_ADD,     /* ring */
+	MAIL_RING_CLOSE,   /* a: ring index; answered when its jobs have ended, with ring */
+	MAIL_CANCEL,       /* a: ring index, b: SQ index */
+	MAIL_FILE_ADD,     /* a: fd, b and result: its kind (files.h); answered with the index */
+	MAIL_FILE_REMOVE,  /* a: index */
+	MAIL_ARENA,        /* bytes: the arena's new size */
+	MAIL_KERNELS,      /* ask; answered when the device's process has answered */
+	MAIL_FUNCTION_ADD, /* function */
+	MAIL_TRACE_BEGIN,  /* trace: lent until MAIL_TRACE_END; not answered */
+	MAIL_TRACE_END,    /* a: its id, returned in the answer; also for a session that is gone */
+	MAIL_CLOSE,        /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
+	MAIL_DEAD,         /* the client is gone; answered when nothing uses the session */
+	MAIL_DRAIN,        /* fetch nothing more; answered when all jobs have ended; a: how many */
 	/*
 	 * After DRAIN: cancel all jobs.  The answer says how many had ended (a) and were cancelled
 	 * (b).  There is none if the session is back already.
@@ -52,7 +54,9 @@ struct mail {
 	int32_t result;
 	struct session *session;
 	struct ring *ring;
-	struct kernels_ask *ask; /* owned by its sender until the answer */
+	/* both owned by their sender until the answer */
+	struct kernels_ask *ask;
+	struct function_ask *function;
 	struct trace *trace;
 	uint32_t a, b;
 	uint64_t bytes, least; /* LEASE: bytes wanted, and the least that will do */

@@ -144,6 +144,15 @@ void reactor_charge(struct reactor *r, struct session *s);
 /* End a job that a backend has finished. */
 void reactor_end_job(struct reactor *r, struct session *s, struct job *job, int32_t res);
 
+/* CQEs were posted to this ring: flush them at the end of the pass. */
+void reactor_touch(struct reactor *r, struct ring *ring);
+
+/*
+ * A session broke a rule (reason: a QUOIT_DAEMON_KILL_* counter) or lost its memory: fetch nothing
+ * more, and tell the control thread to end it.
+ */
+void reactor_kill(struct reactor *r, struct session *s, uint32_t reason);
+
 /* An acquire's turn has come: it ends, but its access stays with the program (job/hold.h). */
 void reactor_leave_hold(struct reactor *r, struct session *s, struct job *job);
 

@@ -7,6 +7,7 @@
  *	session_ring.h    its rings
  *	session_memory.h  its host memory
  *	session_holds.h   what its program has acquired
+ *	session_calls.h   the program's own functions, called
  *	session_device.h  its jobs and memory on modules and devices
  *	owner.h           the reactor that owns it
  *
@@ -34,6 +35,7 @@
 #include "fair/user.h"
 #include "links.h"
 #include "ops/optable.h"
+#include "session_calls.h"
 #include "session_device.h"
 #include "session_holds.h"
 #include "session_memory.h"
@@ -133,6 +135,7 @@ struct session {
 	struct depth open;                          /* open jobs */
 	uint32_t running;                           /* open jobs that are with a backend */
 	struct session_holds holds;                 /* what the program has acquired */
+	struct session_calls calls;                 /* of the program's own functions */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];
@@ -154,7 +157,8 @@ struct session {
 		*blocking; /* of its connection, which outlives it; they close descriptors */
 
 	bool vanished;     /* some of its memory went away under us (sigbus_guard.h) */
-	bool stopped;      /* nothing more is fetched */
+	bool stopped;      /* nothing more is fetched, except returns of calls while quoitd ends */
+	bool killed;       /* it broke a rule: nothing at all is fetched */
 	bool dead;         /* the client is gone: results are no longer wanted */
 	bool any_poison;   /* some buffer may be poisoned */
 	bool eager;        /* test switch: bytes at create, no budget */

@@ -15,6 +15,7 @@
 
 struct bell_link;
 struct ring;
+struct ring_team;
 struct session;
 
 #define CANCEL_SLOTS 16
@@ -86,6 +87,7 @@ struct ring {
 	struct quoit_cqe *cqes;
 	struct quoit_error *errors;
 	struct quoit_stamps *stamps; /* NULL: not asked for */
+	struct ring_team *team;      /* NULL: it is not a team's ring (session_team.h) */
 	struct quoit_consumer sq;
 	struct quoit_producer cq;
 	uint32_t in_flight;        /* jobs that hold a completion credit and have no CQE yet */

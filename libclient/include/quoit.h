@@ -270,10 +270,11 @@ QUOIT_INLINE struct quoit_kernel_arg quoit_arg_constant(uint64_t value, uint8_t 
 struct quoit_ring_params {
 	uint32_t entries;    /* of the SQ, a power of two; 0: 256 */
 	uint32_t cq_entries; /* 0: twice entries */
-	uint32_t flags;      /* QUOIT_RING_RAW, QUOIT_RING_STAMPS */
+	uint32_t flags;      /* QUOIT_RING_RAW, QUOIT_RING_STAMPS, QUOIT_RING_NO_CALLS */
 	uint32_t jobs;       /* managed: slots of the job table; 0: entries */
 };
-#define QUOIT_RING_RAW 0x10000u /* you set user_data and reap the CQEs; no quoit_job */
+#define QUOIT_RING_RAW      0x10000u /* you set user_data and reap the CQEs; no quoit_job */
+#define QUOIT_RING_NO_CALLS 0x20000u /* its waits run no calls of teams (quoit/team.h) */
 #ifndef QUOIT_RING_STAMPS
 #define QUOIT_RING_STAMPS 0x1u /* times of each job, see struct quoit_stamps */
 #endif
@@ -319,8 +320,8 @@ int quoit_arm(struct quoit_ring *q);
  *
  * quoit_start: *ret names the job until quoit_wait or quoit_detach has ended it.
  *
- * -EINVAL: sqe.reserved0 is not 0, as that of a quoit_launch without a kernel, or of a quoit_op4
- * without an operation.
+ * -EINVAL: sqe.reserved0 is not 0, as that of a quoit_launch without a kernel, of a quoit_call
+ * without a function, or of a quoit_op4 without an operation.
  *
  * -EAGAIN: the ring (or the job table) is full even after reaping.  A managed ring does not return
  * it for a full SQ: it waits for room.
@@ -1038,6 +1039,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int
 {
 	return quoit_op_arg(quoit_op4(QUOIT_OP_FILE_WRITE, x, 0, 0, 0), 0, offset, (uint64_t)file);
 }
+
+#include <quoit/team.h>
 
 #ifdef __cplusplus
 }

@@ -19,8 +19,10 @@
 
 #include "floor.h"
 #include "floor_process.h"
+#include "handover.h"
 #include "peer_blas.h"
 #include "peer_device.h"
+#include "peer_hypot.h"
 #include "peer_ops.h"
 #include "peer_python.h"
 #include "sqpoll.h"
@@ -109,6 +111,27 @@ static int run_loop(struct cpus cpus, char **argv)
 	return err;
 }
 
+static int run_handover(struct cpus cpus, char **argv)
+{
+	double ns;
+	int err = handover_run(cpus.client, cpus.server, strtoull(argv[0], NULL, 10), &ns);
+
+	if (!err)
+		printf("{\"ns\": %.3f}\n", ns);
+	return err;
+}
+
+static int run_hypot(struct cpus cpus, char **argv)
+{
+	const int cpu[2] = {cpus.server, cpus.client};
+	double ns;
+	int err = peer_hypot_run(cpu, strtoull(argv[0], NULL, 10), &ns);
+
+	if (!err)
+		printf("{\"us\": %.3f}\n", ns / 1e3);
+	return err;
+}
+
 static int run_numpy(struct cpus cpus, char **argv)
 {
 	return peer_python_run("numpy", argv[0], cpus.server);
@@ -189,6 +212,10 @@ static const struct {
 	{"gemm", 3, run_gemm,
 	 "TYPE:MxNxK THREADS COUNT   the best BLAS called directly; TYPE: f32 or f64"},
 	{"loop", 1, run_loop, "NAME                an operation as a loop in C, on one thread"},
+	{"handover", 1, run_handover,
+	 "TURNS               two processes that wake each other by futexes"},
+	{"hypot", 1, run_hypot,
+	 "COUNT               hypot of 10^6 numbers by OpenMP, on two cores"},
 	{"numpy", 1, run_numpy, "add|normal          NumPy of /usr/bin/python3"},
 	{"device", 3, run_device,
 	 "add|chain|gemm|gemm_bf16|in|out|sync|leave|ring SIZE COUNT   the device of $QUOIT_GPU"},
@@ -223,7 +250,10 @@ int main(int argc, char **argv)
 			continue;
 		err = peers[i].run(cpus, argv + 4);
 		if (err)
-			fprintf(stderr, "quoit-peer: %s: %s\n", argv[3], strerror(-err));
+			fprintf(stderr, "quoit-peer: %s: %s\n", argv[3],
+				err == -ENOTSUP
+					? "it is not installed here, or the kernel refuses it"
+					: strerror(-err));
 		return !err ? 0 : err == -ENOTSUP ? STATUS_NOT_HERE : STATUS_FAILED;
 	}
 	usage(stderr);

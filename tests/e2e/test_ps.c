@@ -52,7 +52,7 @@ static void town_close(struct town *t)
 /* Expect `quoit ps` with these arguments to print `said` and to exit with this status. */
 static void expect(const struct town *t, const char *arguments, int status, const char *said)
 {
-	char text[4096];
+	char text[8192];
 
 	cr_expect_eq(tool_run(text, sizeof text, "ps --socket=%s %s", t->d.socket, arguments),
 		     status, "%s", arguments);
@@ -61,7 +61,7 @@ static void expect(const struct town *t, const char *arguments, int status, cons
 
 static void expect_words(const struct town *t, const char *arguments, int status, const char *words)
 {
-	char text[4096];
+	char text[8192];
 
 	cr_expect_eq(tool_run(text, sizeof text, "ps --socket=%s %s", t->d.socket, arguments),
 		     status, "%s", arguments);

@@ -226,6 +226,8 @@ static bool answer(bool fail)
 		m.result = fail ? -EALREADY : 0;
 	else if (m.type == MAIL_KERNELS)
 		bring(&m, fail);
+	else if (m.type == MAIL_FUNCTION_ADD)
+		m.result = team_add(m.session, m.function);
 	if (owner)
 		connection_answer(owner, &m);
 	return true;
@@ -328,6 +330,13 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
 		m->kernels.of = take(in, 1) % 4;
+		break;
+	case QUOIT_CTL_FUNCTION_ADD:
+		memcpy(m->function.access, "WMR-", 4);
+		m->function.ring = take(in, 1) % 8;
+		for (unsigned i = 0; i < 3; i++)
+			m->function.name[i] = (char)take(in, 1);
+		m->function.access[take(in, 1) % sizeof m->function.access] = (char)take(in, 1);
 		break;
 	default:
 		for (unsigned i = 0; i < 4; i++)

@@ -8,6 +8,7 @@
  * on memory that ends where its buffers end, or belongs to the one device of its tensors, or is a
  * copy from one device to another.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "ops/ops.h"
 #include "ops/optable.h"
 #include "session/kernels.h"
+#include "session/session_team.h"
 
 #define LEASE     (UINT64_C(4) << 20)
 #define TENSORS   32u
@@ -73,6 +75,33 @@ static void add_kernels(void)
 	}
 }
 
+/* A team on ring 0, which has a function for some combinations of letters. */
+static struct ring team;
+
+static char letter_of(unsigned function, unsigned tensor)
+{
+	return "WMRrw-"[(function * 7 + tensor * (1 + function / 6)) % 6];
+}
+
+static void add_functions(void)
+{
+	struct function_ask ask = {.name = "f"};
+
+	team.session = session;
+	team.team = team_new();
+	REQUIRE(team.team != NULL);
+	session->rings[0] = &team;
+	session->ring_count = 1;
+	for (unsigned n = 0; n < QUOIT_MAX_FUNCTIONS; n++) {
+		ask.name[1] = (char)('!' + n);
+		for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+			ask.access[i] = letter_of(n, i);
+		REQUIRE(team_add(session, &ask) == 0 && ask.number == n);
+	}
+	ask.name[0] = 'g';
+	REQUIRE(team_add(session, &ask) == -ENFILE);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct session_limits limits = {.host_bytes = LEASE,
@@ -93,6 +122,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)ops_init("auto", &choice);
 	REQUIRE(session_new(&limits, 1, &session) == 0);
 	add_kernels();
+	add_functions();
 	return 0;
 }
 
@@ -241,6 +271,23 @@ static void check_launch(const struct quoit_sqe *sqe, const struct plan *plan)
 	}
 }
 
+/* A function has the tensors that it was entered with, where the program can reach them. */
+static void check_call(const struct quoit_sqe *sqe, const struct plan *plan)
+{
+	REQUIRE(!sqe->team && sqe->function < QUOIT_MAX_FUNCTIONS);
+	REQUIRE(!plan->cost && !plan->piece && plan->executor == NO_EXECUTOR);
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const char letter = letter_of(sqe->function, i);
+		const bool given = plan->tensors >> i & 1;
+
+		REQUIRE(!given || letter != '-');
+		REQUIRE(given || !strchr("WMR", letter));
+		REQUIRE((plan->reads >> i & 1) == (given && strchr("MRr", letter)));
+		REQUIRE((plan->writes >> i & 1) == (given && strchr("WMw", letter)));
+		REQUIRE(!given || session->buffers[plan->t[i]->buffer].place == PLACE_ARENA);
+	}
+}
+
 /* The place that runs the job can reach all its tensors. */
 static void check_place(const struct quoit_sqe *sqe, const struct plan *plan)
 {
@@ -284,6 +331,9 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		check_product(sqe, plan);
 	if (sqe->opcode == QUOIT_OP_LAUNCH)
 		check_launch(sqe, plan);
+	if (plan->row->flags & OP_CALL)
+		check_call(sqe, plan);
+	REQUIRE(!(plan->row->flags & OP_RETURN));
 	if (plan->row->flags & OP_ACQUIRE) {
 		REQUIRE(session->buffers[plan->t[0]->buffer].fixed == FIXED_SHARED);
 		REQUIRE(!(sqe->flags & QUOIT_SQE_QUIET));
@@ -403,6 +453,16 @@ static void mend_launch(struct quoit_sqe *sqe, bool there)
 		sqe->scalar[0] = 0;
 }
 
+/* Name an existing function with as many tensors as it has. */
+static void mend_call(struct quoit_sqe *sqe)
+{
+	sqe->team = 0;
+	sqe->function %= QUOIT_MAX_FUNCTIONS;
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (letter_of(sqe->function, i) == '-')
+			sqe->tensor[i] = 0;
+}
+
 static void mend_job(struct quoit_sqe *sqe, bool alike)
 {
 	const struct op_row *row = optable_find(sqe->opcode);
@@ -426,6 +486,10 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 	sqe->link = 0;
 	sqe->priority %= QUOIT_PRIO_NR;
 	memset(sqe->reserved, 0, sizeof sqe->reserved);
+	if (row && row->flags & OP_CALL)
+		mend_call(sqe);
+	else
+		sqe->function = sqe->team = 0;
 	if (row && row->flags & OP_RELEASE)
 		sqe->deadline = sqe->priority = 0;
 }
@@ -439,7 +503,7 @@ static void mend(struct quoit_sqe *sqe)
 	sqe->device = 0;
 	sqe->reserved0 = 0;
 	if (sqe->opcode > QUOIT_OP_FREE && !optable_row(sqe->opcode)->impl &&
-	    !(optable_row(sqe->opcode)->flags & (OP_ACQUIRE | OP_RELEASE)))
+	    !(optable_row(sqe->opcode)->flags & (OP_ACQUIRE | OP_RELEASE | OP_CALL)))
 		sqe->opcode = sqe->opcode & 1 ? QUOIT_OP_LAUNCH : (uint8_t)(1 + sqe->opcode % 3);
 	if (sqe->opcode == QUOIT_OP_CREATE || sqe->opcode == QUOIT_OP_VIEW) {
 		mend_shape(sqe);

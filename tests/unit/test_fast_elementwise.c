@@ -136,7 +136,7 @@ static const struct row rows[] = {
 	{"a device", JOB(ADD, OUT, X, H(Y), .device = 1), false},
 	{"a reserved word", JOB(ADD, OUT, X, H(Y), .reserved0 = 1), false},
 	{"a priority", JOB(ADD, OUT, X, H(Y), .priority = QUOIT_PRIO_HIGH), false},
-	{"a reserved byte", JOB(ADD, OUT, X, H(Y), .reserved = {0, 0, 0, 0, 0, 0, 1}), false},
+	{"a reserved byte", JOB(ADD, OUT, X, H(Y), .reserved = {0, 0, 0, 1}), false},
 };
 
 Test(small, takes_only_what_is_valid_and_usual)

@@ -165,8 +165,10 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 		 QUOIT_FIELD_PRIORITY},
 		{"the first reserved byte", ADD_AND(.reserved = {1}), -EINVAL,
 		 QUOIT_FIELD_RESERVED},
-		{"the last reserved bit", ADD_AND(.reserved = {[6] = 0x80}), -EINVAL,
+		{"the last reserved bit", ADD_AND(.reserved = {[3] = 0x80}), -EINVAL,
 		 QUOIT_FIELD_RESERVED},
+		{"a function", ADD_AND(.function = 1), -EINVAL, QUOIT_FIELD_RESERVED},
+		{"a team", ADD_AND(.team = 1), -EINVAL, QUOIT_FIELD_RESERVED},
 	};
 
 	CHECK(rows);

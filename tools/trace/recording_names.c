@@ -42,6 +42,8 @@ void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_B
 		snprintf(ret, RECORDING_PLACE_BYTES, "module %u", job->place - QUOIT_TRACE_MODULE);
 	else if (job->place == QUOIT_TRACE_BRIDGE)
 		snprintf(ret, RECORDING_PLACE_BYTES, "bridge between devices");
+	else if (job->place == QUOIT_TRACE_TEAM)
+		snprintf(ret, RECORDING_PLACE_BYTES, "functions of programs");
 	else if (job->place == QUOIT_TRACE_KERNEL)
 		snprintf(ret, RECORDING_PLACE_BYTES, "files of reactor %u", reactor);
 	else if (job->place == QUOIT_TRACE_WORKERS)

@@ -45,6 +45,7 @@
 #define QUOIT_MAX_RINGS           64u  /* of one session */
 #define QUOIT_MAX_FILES           64u  /* registered by one session */
 #define QUOIT_MAX_HOLDS           128u /* accesses that one session's program holds (ACQUIRE_*) */
+#define QUOIT_MAX_FUNCTIONS       64u  /* of one team: of a ring with QUOIT_RING_CALLS */
 
 /* ---- handles ---- */
 
@@ -170,7 +171,7 @@ struct quoit_sqe {
 	uint8_t flags;      /* QUOIT_SQE_* */
 	uint8_t device;     /* CREATE: where its bytes live, 0: the host, n: device n - 1; else 0 */
 	uint8_t arg;        /* depends on the operation: see above */
-	uint32_t reserved0; /* zero; quoit_op4 and quoit_launch mark an impossible job here */
+	uint32_t reserved0; /* zero; some builders mark an impossible job here */
 	uint64_t user_data; /* returned unchanged in the CQE */
 	QUOIT_UNNAMED union {
 		QUOIT_UNNAMED struct {
@@ -179,7 +180,17 @@ struct quoit_sqe {
 			uint32_t link; /* with QUOIT_SQE_LINK: how many SQEs back on this ring */
 			uint64_t scalar[2];
 			uint8_t priority; /* enum quoit_priority */
-			uint8_t reserved[7];
+			/* CALL: a function's number in its team, and the team's ring; else 0 */
+			uint8_t function;
+			uint8_t team;
+			uint8_t reserved[5];
+		};
+		QUOIT_UNNAMED struct {     /* RETURN; its user_data is that of the call's CQE */
+			uint64_t found[2]; /* of a failure: quoit_error.value */
+			int32_t result;    /* 0 or a count, or -errno */
+			uint32_t about;    /* of a failure: quoit_error.field */
+			uint64_t began, finished; /* TSC: when the function ran; 0: not known */
+			uint64_t reserved1;
 		};
 		QUOIT_UNNAMED struct {
 			uint32_t base[2]; /* the same words as tensor[0] and tensor[1] */
@@ -203,6 +214,14 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
  * at its fetch, or earlier if the ring cannot take the SQEs before it; so it takes no link,
  * deadline or priority.  A RELEASE (or CANCEL) of an acquire that has not ended ends it with
  * -ECANCELED.  An acquire that fails changes nothing.
+ */
+
+/*
+ * CALL is a job that the client's own program runs.  Its function belongs to a team, which is a ring
+ * that was opened with QUOIT_RING_CALLS: when the call's turn has come, quoitd posts a CQE there
+ * (res: the function's number in the team) with a call entry beside it, and the program answers by
+ * RETURN on that ring, with the CQE's user_data.  RETURN takes effect at its fetch and posts no CQE
+ * unless it is refused.  CQEs of calls have no flags; a refused RETURN has QUOIT_CQE_ERROR.
  */
 
 /* cqe.flags */
@@ -284,6 +303,8 @@ enum quoit_field {
 	QUOIT_FIELD_SCALAR_KIND,
 	/* an acquire: values: accesses that the program holds already; the most that it may hold */
 	QUOIT_FIELD_HOLDS,
+	/* a call: values: the function's number; how many its team has (0: there is no such team) */
+	QUOIT_FIELD_FUNCTION,
 	QUOIT_FIELD_NR,
 };
 
@@ -312,7 +333,8 @@ enum quoit_misfit {
 	 * a copy between host and device needs dense tensors of equal size; value[1]: its elements
 	 */
 	QUOIT_MISFIT_SIZE = 0x600,
-	QUOIT_MISFIT_NOT_SHARED = 0x700, /* an acquire: it is not in the shared region */
+	/* an acquire: it is not in the shared region; a call: nor in the arena */
+	QUOIT_MISFIT_NOT_SHARED = 0x700,
 };
 
 /* Which job made a device fault: the session's own, or another one's. */
@@ -334,6 +356,32 @@ struct quoit_error {
 	uint16_t ring;     /* the first cause's ring in its session */
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_error) == 40, "no padding in an error record");
+
+/* ---- calls ---- */
+
+/* A tensor of a call.  Element (i, j, k, l) is at the sum of index times stride, in elements. */
+struct quoit_call_tensor {
+	uint64_t place; /* of its first element, in bytes from the start of the shared region */
+	uint32_t dim[QUOIT_MAX_DIMS];
+	int32_t stride[QUOIT_MAX_DIMS];
+	uint8_t dtype; /* enum quoit_dtype */
+	uint8_t given; /* 0: it is optional and absent, and all else is zero */
+	uint8_t reserved[6];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_call_tensor) == 48, "no padding in a call's tensor");
+
+/* Call entry i belongs to CQ slot i, and is valid until that CQE is released. */
+struct quoit_call_entry {
+	uint64_t user_data; /* of the call's job, */
+	uint16_t ring;      /* and its ring */
+	uint8_t function;   /* its number in the team */
+	uint8_t arg;        /* as in the job's SQE, and so are the scalars */
+	uint32_t reserved0;
+	uint64_t scalar[2];
+	uint64_t reserved[4];
+	struct quoit_call_tensor tensor[QUOIT_MAX_TENSORS_PER_JOB];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_call_entry) == 256, "whole lines, and no padding");
 
 /* Times of a job as TSC ticks (hello's reply has their rate); an array indexed like the CQ. */
 struct quoit_stamps {
@@ -382,6 +430,8 @@ struct quoit_client_words {
 	 * spin for it.
 	 */
 	uint32_t shares_cpu;
+	/* of a ring with QUOIT_RING_CALLS: how many threads serve it */
+	uint32_t lanes;
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
 	 * quoitd writes this one line of the client's pages, and never reads it; docs/decisions.md,
@@ -444,7 +494,8 @@ struct quoit_ring_layout {
 	uint32_t cqes;         /* struct quoit_cqe[cq_entries] */
 	uint32_t errors;       /* struct quoit_error[cq_entries] */
 	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */
+	uint32_t calls;        /* struct quoit_call_entry[cq_entries]; 0 without QUOIT_RING_CALLS */
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 44, "no padding in a layout");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 48, "no padding in a layout");
 
 #endif

@@ -11,7 +11,7 @@
  *   state    allowed requests
  *   new      HELLO, KILL, TRACE, USER, SHARE, COUNTERS
  *   open     ARENA, RING_OPEN, READY, ARENA_MORE, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP,
- *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, CLOSE
+ *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, FUNCTION_ADD, CLOSE
  *   closing  none: CLOSE's reply is the last message
  *   records  COUNTERS; the recording ends with the connection
  *
@@ -102,6 +102,7 @@ enum quoit_ctl_type {
 	 * reading only.  -ENOENT: the caller has no such file.
 	 */
 	QUOIT_CTL_COUNTERS,
+	QUOIT_CTL_FUNCTION_ADD, /* a function of a team, for CALL jobs */
 	QUOIT_CTL_NR,
 };
 
@@ -117,7 +118,8 @@ enum quoit_ctl_type {
 
 /* ring_open.flags */
 #define QUOIT_RING_STAMPS 0x1u /* fill the stamps array, copy submit times */
-#define QUOIT_RING_FLAGS  0x1u
+#define QUOIT_RING_CALLS  0x2u /* a team's: quoitd posts calls, the client returns them */
+#define QUOIT_RING_FLAGS  0x3u
 
 /* close.flags */
 #define QUOIT_CLOSE_CANCEL 0x1u /* cancel what has not started instead of waiting for it */
@@ -272,6 +274,9 @@ static inline void quoit_ring_layout_of(const struct quoit_ring_open *open,
 	ret->stamps = 0;
 	if (open->flags & QUOIT_RING_STAMPS)
 		ret->stamps = quoit_ring_place(&end, cq * sizeof(struct quoit_stamps));
+	ret->calls = 0;
+	if (open->flags & QUOIT_RING_CALLS)
+		ret->calls = quoit_ring_place(&end, cq * sizeof(struct quoit_call_entry));
 	ret->daemon_bytes = (end + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
 }
 
@@ -327,6 +332,13 @@ struct quoit_ctl {
 			uint32_t of;    /* IMAGE_ADD: the device; the others: the image */
 			uint32_t index; /* in the reply of an ADD */
 		} kernels;
+		struct {
+			char name[QUOIT_NAME_BYTES]; /* printable ASCII without blanks, and zeros */
+			/* a letter as in ops.def for each tensor of a call, and zeros */
+			char access[8];
+			uint32_t ring;   /* the team's */
+			uint32_t number; /* in the reply */
+		} function;
 		struct {
 			char name[QUOIT_NAME_BYTES]; /* ended by zeros */
 			uint32_t opcode;             /* in the reply */

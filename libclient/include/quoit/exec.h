@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include <quoit/abi.h>
+#include <quoit/call.h>
 #include <quoit/device.h>
 #include <quoit/direct.h>
 #include <quoit/kernel.h>
@@ -34,39 +35,8 @@ extern "C" {
 
 /* ---- for authors of modules ---- */
 
-#define QUOIT_EXEC_VERSION 8u
+#define QUOIT_EXEC_VERSION 9u
 #define QUOIT_EXEC_MAX_OPS 32u
-
-/*
- * A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
- */
-struct quoit_exec_tensor {
-	void *data; /* NULL: an optional tensor that was not given */
-	uint32_t dim[QUOIT_MAX_DIMS];
-	int32_t stride[QUOIT_MAX_DIMS];
-	uint8_t dtype; /* enum quoit_dtype: f32, f64, i32 or i64 */
-};
-
-union quoit_exec_scalar {
-	double f;
-	int64_t i;
-	uint64_t u;
-};
-
-/*
- * One job.  quoitd has checked that every element lies within the session's memory, that no two
- * elements of an output share bytes, and that outputs overlap no input.  The operation itself must
- * check types, dims, arg and scalars.  The contents of inputs may change while it runs: copy an
- * element, check the copy, and use only the copy.
- */
-struct quoit_exec_call {
-	struct quoit_exec_tensor tensor[QUOIT_MAX_TENSORS_PER_JOB];
-	union quoit_exec_scalar scalar[2];
-	uint8_t arg;
-	/* The client's error record: an operation that fails fills these in. */
-	uint8_t field;     /* enum quoit_field */
-	uint64_t value[2]; /* the value found, the value allowed */
-};
 
 /* quoit_exec_op.flags */
 /* Pure: a job whose outputs are not inputs could be run again.  quoitd does not use this yet. */

@@ -100,8 +100,12 @@
 	X(HOST_PROMISED, "host_bytes_promised") /* of its lease */                                 \
 	X(HOST_MOST, "host_bytes_most")         /* the lease can grow to this */                   \
 	X(SHARED, "shared_bytes")                                                                  \
-	X(HELD, "tensors_held")     /* by the program (quoit_acquire) */                           \
-	X(HELD_TICKS, "held_ticks") /* time with at least one of them */
+	X(HELD, "tensors_held")         /* by the program (quoit_acquire) */                       \
+	X(HELD_TICKS, "held_ticks")     /* time with at least one of them */                       \
+	X(CALLS, "calls")               /* of its own functions (quoit_call) that have returned */ \
+	X(CALLS_POSTED, "calls_posted") /* handed to its teams, and not returned */                \
+	X(CALLS_WAITING, "calls_waiting") /* ready, and not handed to a team yet */                \
+	X(CALL_TICKS, "call_ticks")       /* that its own functions ran */
 
 /*
  * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.

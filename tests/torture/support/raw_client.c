@@ -260,12 +260,18 @@ int raw_ring_open(struct raw_client *c, uint32_t sq_entries, uint32_t cq_entries
 	return err ? err : raw_begin_ring(c);
 }
 
+/* The shared region, and the arena behind it. */
+static uint64_t arena_bytes(const struct raw_client *c)
+{
+	return (uint64_t)c->info.shared_pages * QUOIT_CTL_PAGE + c->info.arena_bytes;
+}
+
 int raw_give_arena(struct raw_client *c)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA};
 	int err;
 
-	c->arena_fd = raw_memory(c->info.arena_bytes, &c->arena);
+	c->arena_fd = raw_memory(arena_bytes(c), &c->arena);
 	if (!c->arena)
 		return -ENOMEM;
 	err = raw_call_with(c, &m, c->arena_fd, NULL);
@@ -275,7 +281,7 @@ int raw_give_arena(struct raw_client *c)
 
 int raw_begin_arena(struct raw_client *c)
 {
-	int err = raw_fill(c->arena_fd, c->arena, c->info.arena_bytes, c->seals);
+	int err = raw_fill(c->arena_fd, c->arena, arena_bytes(c), c->seals);
 
 	return err ? err : raw_ready(c);
 }
@@ -292,6 +298,7 @@ int raw_hello(struct raw_client *c, const struct raw_wish *wish)
 				       .host_bytes = wish->host_bytes,
 				       .arena_bytes = wish->arena_bytes,
 				       .pinned_bytes = wish->pinned_bytes,
+				       .shared_bytes = wish->shared_bytes,
 				       .max_tensors = wish->max_tensors,
 				       .name = "torture"};
 	err = raw_call_with(c, &m, -1, NULL);
@@ -326,7 +333,7 @@ void raw_close(struct raw_client *c)
 {
 	close_ring(c);
 	if (c->arena)
-		munmap(c->arena, c->info.arena_bytes);
+		munmap(c->arena, arena_bytes(c));
 	if (c->arena_fd >= 0)
 		close(c->arena_fd);
 	if (c->socket >= 0)

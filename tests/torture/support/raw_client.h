@@ -42,7 +42,7 @@ struct raw_client {
 
 /* Parameters of a session; zeros are quoitd's defaults; entries 0: no ring. */
 struct raw_wish {
-	uint64_t host_bytes, arena_bytes, pinned_bytes;
+	uint64_t host_bytes, arena_bytes, pinned_bytes, shared_bytes;
 	uint32_t max_tensors;
 	uint32_t sq_entries, cq_entries, flags;
 	uint64_t features; /* QUOIT_FEATURE_* */

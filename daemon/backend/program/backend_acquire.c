@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* backend_program.c - "runs" acquires: the program itself uses their tensors */
+/* backend_acquire.c - "runs" acquires: the program itself uses their tensors */
 #include <errno.h>
 
 #include "backend/backend.h"
@@ -38,4 +38,4 @@ static bool may_sleep(struct reactor *r)
 	return true;
 }
 
-const struct backend program_backend = {.start = grant, .poll = poll_none, .may_sleep = may_sleep};
+const struct backend acquire_backend = {.start = grant, .poll = poll_none, .may_sleep = may_sleep};

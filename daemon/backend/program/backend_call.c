@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * backend_call.c - runs calls: posts them to their team, and ends them when the program returns them
+ *
+ * No thread of the program waits while a call does: a team has as many calls posted that no thread
+ * has taken as it has threads, and one more.  Of short calls it has more, since they would end before
+ * the reactor hears of it; but what a call waits for there is short, and so priorities still count.
+ */
+#include "backend_call.h"
+
+#include <errno.h>
+
+#include "backend/backend.h"
+#include "base/tsc.h"
+#include "job/completion.h"
+#include "job/job.h"
+#include "job/probes.h"
+#include "job/sched.h"
+#include "session/session_team.h"
+#include "session/tensor_bits.h"
+
+/* Calls that were posted and not taken take about so long on one thread. */
+#define AHEAD_NS 50000u
+
+/* Slots of the CQ that calls leave free, for returns that are refused: those need one each. */
+#define CREDITS_KEPT 4
+
+/* So many are posted at a time; each that returns makes quoitd post more. */
+#define POST_MOST 64u
+
+/* What a client may say about its threads. */
+#define LANES_MOST 1024u
+
+/* Has a team got this job?  While its tensors are cleared, workers have it. */
+static bool is_posted(const struct job *job)
+{
+	return job->state == JOB_RUNNING && optable_row(job->sqe.opcode)->flags & OP_CALL &&
+	       !job_host_zero(job);
+}
+
+/* ---- posting ---- */
+
+static void fill_tensor(const struct session *s, const struct view *v, struct quoit_call_tensor *t)
+{
+	t->place = s->buffers[v->buffer].offset + v->offset;
+	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
+		t->dim[d] = v->dim[d];
+		t->stride[d] = v->stride[d];
+	}
+	t->dtype = v->dtype;
+	t->given = 1;
+}
+
+/* Only what the function takes is written: each line costs its reader a miss. */
+static void fill(const struct session *s, const struct job *job, struct quoit_call_entry *e)
+{
+	const struct function *f = team_function(s, job->sqe.team, job->sqe.function);
+
+	e->user_data = job->sqe.user_data;
+	e->ring = job->ring;
+	e->function = job->sqe.function;
+	e->arg = job->sqe.arg;
+	e->scalar[0] = job->sqe.scalar[0];
+	e->scalar[1] = job->sqe.scalar[1];
+	for_each_tensor (i, f->row.takes)
+		if (job->tensors & 1u << i)
+			fill_tensor(s, &s->views[job->view[i]], &e->tensor[i]);
+		else
+			e->tensor[i] = (struct quoit_call_tensor){0};
+}
+
+static void post(struct session *s, struct ring *ring, struct job *job)
+{
+	uint32_t slot = ring->cq.next++ & (ring->layout.cq_entries - 1);
+
+	job->work = ++s->calls.serial;
+	fill(s, job, &ring->team->entries[slot]);
+	ring->cqes[slot] =
+		(struct quoit_cqe){.user_data = (uint64_t)job->work << 32 | job_index(s, job),
+				   .res = job->sqe.function};
+	ring->dirty = true;
+	ring->team->posted++;
+	s->calls.posted++;
+	job_become(s, job, JOB_RUNNING);
+	job->start = tsc_now();
+	probe_start(s, job);
+}
+
+/* How many calls may be posted that no thread has taken. */
+static uint32_t most_ahead(const struct ring *ring)
+{
+	uint32_t lanes = __atomic_load_n(&ring->client->lanes, __ATOMIC_RELAXED);
+	uint64_t run = ring->team->run_ticks, brief = 0;
+
+	lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
+	if (run)
+		brief = tsc_from_ns(AHEAD_NS) / run;
+	return (brief > lanes ? (uint32_t)brief : lanes) + 1;
+}
+
+/* How many more calls may be posted.  A client that lies about its CQ is ended. */
+static uint32_t room(struct reactor *r, struct ring *ring)
+{
+	uint32_t untaken, most = most_ahead(ring);
+	int credits = quoit_ring_refresh(&ring->cq) ? completion_credits(ring) : -EPROTO;
+
+	if (credits < 0) {
+		reactor_kill(r, ring->session, QUOIT_DAEMON_KILL_CQ_HEAD);
+		return 0;
+	}
+	untaken = ring->cq.next - ring->cq.cached_head;
+	if (untaken >= most || credits <= CREDITS_KEPT)
+		return 0;
+	credits -= CREDITS_KEPT;
+	most -= untaken;
+	most = most < (uint32_t)credits ? most : (uint32_t)credits;
+	return most < POST_MOST ? most : POST_MOST;
+}
+
+/* It ends when its turn comes, without running: at once, but not while pieces are being moved. */
+static void cancel(struct session *s, struct job *job)
+{
+	if (!job->failed)
+		job->failed = -ECANCELED;
+	sched_push(s, job);
+}
+
+/* Post what there is room for.  Calls that have failed meanwhile need none. */
+static void post_waiting(struct reactor *r, struct ring *ring)
+{
+	struct session *s = ring->session;
+	struct job_queue *q = sched_most_urgent(ring->team->waiting);
+	uint32_t left = q && !ring->closing && !ring->no_completions ? room(r, ring) : 0;
+
+	for (; q; q = sched_most_urgent(ring->team->waiting)) {
+		struct job *job = &s->jobs[q->head];
+
+		if (!job->failed && !left)
+			break;
+		q->head = job->next;
+		s->calls.waiting--;
+		if (job->failed) {
+			cancel(s, job);
+		} else {
+			post(s, ring, job);
+			left--;
+		}
+	}
+	reactor_touch(r, ring);
+}
+
+static int start(struct reactor *r, struct session *s, struct job *job)
+{
+	struct ring *ring = team_ring(s, job->sqe.team);
+
+	if (!ring || ring->closing || ring->no_completions) { /* nobody serves it any more */
+		cancel(s, job);
+		return 0;
+	}
+	sched_append(s, &ring->team->waiting[job->sqe.priority], job);
+	s->calls.waiting++;
+	post_waiting(r, ring);
+	return 0;
+}
+
+/* ---- returns ---- */
+
+/* A call that was posted comes to its end. */
+static void forget(struct ring *ring)
+{
+	ring->team->posted--;
+	ring->session->calls.posted--;
+}
+
+/* The call of this ring that a RETURN names; NULL: there is none. */
+static struct job *find(const struct ring *ring, uint64_t id)
+{
+	struct session *s = ring->session;
+	uint32_t index = (uint32_t)id;
+	struct job *job = index < s->jobs_room ? &s->jobs[index] : NULL;
+
+	if (!job || !is_posted(job) || job->work != id >> 32)
+		return NULL;
+	return job->sqe.team == ring->index ? job : NULL;
+}
+
+/* The mean over the last few calls. */
+static void learn(struct ring_team *team, uint64_t ticks)
+{
+	team->run_ticks =
+		team->run_ticks ? team->run_ticks - team->run_ticks / 8 + ticks / 8 : ticks;
+	team->run_ticks += !team->run_ticks;
+}
+
+static void take_stamps(struct job *job, const struct quoit_sqe *sqe)
+{
+	uint64_t now = tsc_now();
+
+	if (sqe->began)
+		job->start = tsc_between(job->start, tsc_of_raw(sqe->began), now);
+	job->end = sqe->finished ? tsc_between(job->start, tsc_of_raw(sqe->finished), now) : now;
+}
+
+int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, struct fault *f)
+{
+	const uint64_t header = QUOIT_OP_RETURN | (uint64_t)QUOIT_SQE_QUIET << 8;
+	struct session *s = ring->session;
+	struct job *job;
+
+	if (*(const uint64_t *)sqe & ~header)
+		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, *(const uint64_t *)sqe & ~header, 0);
+	if (sqe->reserved1)
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->reserved1, 0);
+	job = find(ring, sqe->user_data);
+	if (!job)
+		return refuse(f, -ENOENT, QUOIT_FIELD_NONE, 0, 0);
+	forget(ring);
+	take_stamps(job, sqe);
+	learn(ring->team, job->end - job->start);
+	s->calls.returned++;
+	s->calls.ticks += job->end - job->start;
+	if (!job->failed)
+		job->error = (struct quoit_error){
+			.field = sqe->about < QUOIT_FIELD_NR ? (uint8_t)sqe->about : 0,
+			.value = {sqe->found[0], sqe->found[1]}};
+	reactor_end_job(r, s, job,
+			job->failed                    ? job->failed
+			: sqe->result > -QUOIT_EPOISON ? sqe->result
+						       : -EPROTO);
+	post_waiting(r, ring);
+	return 0;
+}
+
+/* ---- ends ---- */
+
+static bool is_of(const struct job *job, const struct ring *team)
+{
+	return !team || job->sqe.team == team->index;
+}
+
+/* Cancel the calls that wait, and those that the program has and will not return; of NULL: of all. */
+static void cancel_calls(struct reactor *r, struct session *s, const struct ring *team)
+{
+	for (uint32_t i = 0; s->calls.waiting && i < s->ring_count; i++) {
+		struct ring *ring = s->rings[i];
+		struct job *job;
+
+		if (!ring || !ring->team || (team && ring != team))
+			continue;
+		while ((job = sched_pop(s, ring->team->waiting)) != NULL) {
+			s->calls.waiting--;
+			cancel(s, job);
+		}
+	}
+	for (uint32_t i = s->oldest; s->calls.posted && i != NIL; i = s->jobs[i].newer) {
+		struct job *job = &s->jobs[i];
+
+		if (!is_posted(job) || !is_of(job, team))
+			continue;
+		forget(s->rings[job->sqe.team]);
+		cancel(s, job);
+	}
+	reactor_attend(r, s);
+}
+
+static void abandon(struct reactor *r, struct session *s)
+{
+	if (s->calls.waiting || s->calls.posted)
+		cancel_calls(r, s, NULL);
+}
+
+static bool has_returns(const struct session *s)
+{
+	for (uint32_t i = 0; !s->stopped && i < s->ring_count; i++)
+		if (s->rings[i] && s->rings[i]->team && quoit_ring_peek(&s->rings[i]->sq))
+			return true;
+	return false;
+}
+
+/* After CLOSE the program serves no call; while quoitd ends, it still returns those that it has. */
+static void leaving(struct reactor *r, struct session *s)
+{
+	if (s->ending && s->ending != MAIL_DRAIN && !has_returns(s))
+		abandon(r, s);
+}
+
+static void ring_closes(struct reactor *r, struct ring *ring)
+{
+	if (ring->team && (ring->team->posted || ring->session->calls.waiting))
+		cancel_calls(r, ring->session, ring);
+}
+
+/* ---- the rest ---- */
+
+static bool can_be_late(const struct job *job)
+{
+	return is_posted(job) && !job->failed;
+}
+
+/* The program goes on with it, and its tensors stay its own until it returns. */
+static uint64_t late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
+{
+	job_fail_early(s, job, -ETIME, r->now);
+	*ret_posted = true;
+	return UINT64_MAX;
+}
+
+static bool poll_none(struct reactor *r)
+{
+	(void)r;
+	return false;
+}
+
+static bool may_sleep(struct reactor *r)
+{
+	(void)r;
+	return true;
+}
+
+const struct backend call_backend = {
+	.start = start,
+	.poll = poll_none,
+	.may_sleep = may_sleep,
+	.can_be_late = can_be_late,
+	.late = late,
+	.abandon = abandon,
+	.leaving = leaving,
+	.ring_closes = ring_closes,
+};

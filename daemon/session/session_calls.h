@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* session_calls.h - calls of a session's own functions, over all its teams (session_team.h) */
+#ifndef QUOITD_SESSION_CALLS_H
+#define QUOITD_SESSION_CALLS_H
+
+#include <stdint.h>
+
+struct session_calls {
+	uint32_t serial;  /* of the last call that was posted: tells one from another */
+	uint32_t waiting; /* ready, and not posted yet */
+	uint32_t posted;  /* and not returned yet */
+	uint64_t returned;
+	uint64_t ticks; /* that those functions ran */
+};
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* team.c - open and close teams, and their threads */
+#include "team.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "control.h"
+#include "mine.h"
+#include "refusal.h"
+
+#define DEFAULT_ENTRIES 128u
+#define LANES_MOST      1024u
+
+/* ---- threads ---- */
+
+/* A thread comes into the team, or leaves it. */
+static void count_thread(struct quoit_team *t, int by)
+{
+	pthread_mutex_lock(&t->rest);
+	t->helpers += (uint32_t)by;
+	if (!t->helpers)
+		pthread_cond_broadcast(&t->left);
+	pthread_mutex_unlock(&t->rest);
+}
+
+static void *lane_run(void *arg)
+{
+	const struct lane *lane = arg;
+	char name[16];
+	cpu_set_t cpus;
+
+	snprintf(name, sizeof name, "quoit-lane-%u", lane->number % 1000);
+	(void)pthread_setname_np(pthread_self(), name);
+	CPU_ZERO(&cpus);
+	if (lane->cpu >= 0 && lane->cpu < CPU_SETSIZE) {
+		CPU_SET((unsigned)lane->cpu, &cpus);
+		(void)sched_setaffinity(0, sizeof cpus, &cpus); /* it works anywhere */
+	}
+	(void)libquoit_team_serve_until(lane->team, NEVER);
+	count_thread(lane->team, -1);
+	return NULL;
+}
+
+/* Wait a moment for the last threads to leave the team.  False: some are still there. */
+static bool has_emptied(struct quoit_team *t)
+{
+	struct timespec until;
+	bool empty;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&t->rest);
+	if (t->helpers)
+		(void)pthread_cond_timedwait(&t->left, &t->rest, &until);
+	empty = !t->helpers;
+	pthread_mutex_unlock(&t->rest);
+	return empty;
+}
+
+/*
+ * A function that runs may wait for a call that nobody takes any more.  So all that were not taken are
+ * returned as cancelled, until the last thread has left.
+ */
+static void stop_lanes(struct quoit_team *t)
+{
+	__atomic_store_n(&t->closing, 1, __ATOMIC_SEQ_CST);
+	do {
+		libquoit_team_wake_all(t);
+		libquoit_team_refuse_all(t);
+	} while (!has_emptied(t));
+	libquoit_team_refuse_all(t);
+	for (unsigned i = 0; i < t->lane_count; i++)
+		(void)pthread_join(t->lanes[i].thread, NULL);
+	t->lane_count = 0;
+}
+
+/* The program's signal handlers are for its own threads. */
+static int start_lane(struct lane *lane)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
+		sigdelset(&all, own[i]); /* what a function does is its thread's own */
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&lane->thread, NULL, lane_run, lane);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static int start_lanes(struct quoit_team *t, unsigned count, const cpu_set_t *cpus)
+{
+	int cpu = -1, err = 0;
+
+	t->lanes = calloc(count ? count : 1, sizeof *t->lanes);
+	if (!t->lanes)
+		return libquoit_text_refuse_memory();
+	libquoit_team_joins(t, (int)count);
+	for (unsigned i = 0; i < count && !err; i++) {
+		if (cpus && CPU_COUNT(cpus))
+			do
+				cpu = (cpu + 1) % CPU_SETSIZE;
+			while (!CPU_ISSET((unsigned)cpu, cpus));
+		t->lanes[i] = (struct lane){.team = t, .number = i, .cpu = cpu};
+		count_thread(t, 1);
+		err = start_lane(&t->lanes[i]);
+		if (err)
+			count_thread(t, -1);
+		t->lane_count += !err;
+	}
+	if (err)
+		libquoit_text_set("cannot start thread %u of %u: %s", t->lane_count + 1, count,
+				  strerrordesc_np(-err));
+	return err;
+}
+
+/* ---- functions ---- */
+
+static int add_function(struct quoit_team *t, unsigned i)
+{
+	const struct quoit_function *f = &t->functions[i];
+	struct quoit_ctl m = {.type = QUOIT_CTL_FUNCTION_ADD, .function = {.ring = t->ring->index}};
+	int err;
+
+	memcpy(m.function.name, f->name, strlen(f->name));
+	memcpy(m.function.access, f->access, QUOIT_MAX_TENSORS_PER_JOB);
+	err = libquoit_control_ask(t->session, &m, -1);
+	if (!err && m.function.number != i)
+		return libquoit_text_refuse_reply();
+	return err;
+}
+
+static int add_functions(struct quoit_team *t)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < t->count && !err; i++)
+		err = add_function(t, i);
+	return err;
+}
+
+static int check_function(const struct quoit_function *f, unsigned i)
+{
+	if (!f->name || !*f->name || strlen(f->name) >= QUOIT_NAME_BYTES)
+		return libquoit_text_refuse(-EINVAL,
+					    "function %u: its name must have 1 to %u characters", i,
+					    QUOIT_NAME_BYTES - 1);
+	if (!f->run)
+		return libquoit_text_refuse(-EINVAL, "function '%s' has no run", f->name);
+	if (!f->access || strlen(f->access) != QUOIT_MAX_TENSORS_PER_JOB)
+		return libquoit_text_refuse(
+			-EINVAL, "function '%s': access must be %u letters of W, M, R, w, r and -",
+			f->name, QUOIT_MAX_TENSORS_PER_JOB);
+	return 0;
+}
+
+static int check(const struct quoit_function *functions, unsigned count,
+		 const struct quoit_team_params *p)
+{
+	const uint32_t known = QUOIT_TEAM_NO_LANES | QUOIT_TEAM_UNPINNED;
+	int err = 0;
+
+	if (p->flags & ~known)
+		return libquoit_text_refuse_flags(p->flags, known,
+						  "QUOIT_TEAM_NO_LANES, QUOIT_TEAM_UNPINNED");
+	if (p->lanes > LANES_MOST || (p->lanes && p->flags & QUOIT_TEAM_NO_LANES))
+		return libquoit_text_refuse(
+			-EINVAL,
+			"the team cannot have %u lanes: allowed are 0 to %u, and with "
+			"QUOIT_TEAM_NO_LANES none",
+			p->lanes, LANES_MOST);
+	if (!count || count > QUOIT_MAX_FUNCTIONS)
+		return libquoit_text_refuse(-EINVAL,
+					    "a team cannot have %u functions: allowed are 1 to %u",
+					    count, QUOIT_MAX_FUNCTIONS);
+	for (unsigned i = 0; i < count && !err; i++)
+		err = check_function(&functions[i], i);
+	return err;
+}
+
+int quoit_find_function(const struct quoit_team *team, const char *name)
+{
+	for (unsigned i = 0; i < team->count; i++)
+		if (!strcmp(team->functions[i].name, name))
+			return (int)(team->ring->index << 8 | i);
+	return libquoit_text_refuse(-ENOENT, "the team has no function '%s'", name);
+}
+
+/* ---- open and close ---- */
+
+static void team_free(struct quoit_team *t)
+{
+	for (unsigned i = 0; t->functions && i < t->count; i++) {
+		free((char *)(uintptr_t)t->functions[i].name);
+		free((char *)(uintptr_t)t->functions[i].access);
+	}
+	free(t->functions);
+	free(t->lanes);
+	if (libquoit_is_mine(t->session->mine)) { /* a child's threads wait nowhere */
+		pthread_mutex_destroy(&t->returning);
+		pthread_mutex_destroy(&t->rest);
+		pthread_cond_destroy(&t->left);
+	}
+	free(t);
+}
+
+static struct quoit_team *team_new(struct quoit_session *s, const struct quoit_function *functions,
+				   unsigned count)
+{
+	struct quoit_team *t = calloc(1, sizeof *t);
+	bool whole = true;
+
+	if (!t)
+		return NULL;
+	t->session = s;
+	pthread_mutex_init(&t->returning, NULL);
+	pthread_mutex_init(&t->rest, NULL);
+	pthread_cond_init(&t->left, NULL);
+	t->functions = calloc(count, sizeof *t->functions);
+	t->count = t->functions ? count : 0;
+	for (unsigned i = 0; i < t->count; i++) {
+		t->functions[i] = functions[i];
+		t->functions[i].name = strdup(functions[i].name);
+		t->functions[i].access = strdup(functions[i].access);
+		whole &= t->functions[i].name && t->functions[i].access;
+	}
+	if (t->functions && whole)
+		return t;
+	team_free(t);
+	return NULL;
+}
+
+static void enter(struct quoit_session *s, struct quoit_team *t)
+{
+	pthread_mutex_lock(&s->list);
+	t->next = s->teams;
+	s->teams = t;
+	__atomic_store_n(&s->laneless, s->laneless + t->laneless, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&s->list);
+}
+
+static void leave(struct quoit_session *s, const struct quoit_team *t)
+{
+	struct quoit_team **at = &s->teams;
+
+	pthread_mutex_lock(&s->list);
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	__atomic_store_n(&s->laneless, s->laneless - t->laneless, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&s->list);
+}
+
+/* End threads and ring, and free the team, which is in no list. */
+static int end(struct quoit_team *t)
+{
+	int err = 0;
+
+	if (t->ring) {
+		stop_lanes(t);
+		err = libquoit_ring_close_team(t->ring);
+	}
+	team_free(t);
+	return err;
+}
+
+int quoit_open_team(struct quoit_session *s, const struct quoit_function *functions, unsigned count,
+		    const struct quoit_team_params *params, struct quoit_team **ret)
+{
+	static const struct quoit_team_params defaults;
+	const struct quoit_team_params *p = params ? params : &defaults;
+	struct quoit_team *t;
+	unsigned lanes = p->lanes;
+	cpu_set_t cpus;
+	int err;
+
+	if (!libquoit_is_mine(s->mine))
+		return libquoit_text_refuse_child();
+	err = check(functions, count, p);
+	if (err)
+		return err;
+	t = team_new(s, functions, count);
+	if (!t)
+		return libquoit_text_refuse_memory();
+	t->laneless = p->flags & QUOIT_TEAM_NO_LANES;
+	CPU_ZERO(&cpus);
+	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0) /* more CPUs than fit */
+		CPU_ZERO(&cpus);
+	if (!lanes && !t->laneless)
+		lanes = CPU_COUNT(&cpus) ? (unsigned)CPU_COUNT(&cpus) : 1;
+	err = libquoit_ring_open_team(s, p->entries ? p->entries : DEFAULT_ENTRIES, &t->ring);
+	if (!err)
+		err = add_functions(t);
+	if (!err)
+		err = start_lanes(t, lanes, p->flags & QUOIT_TEAM_UNPINNED ? NULL : &cpus);
+	if (err) {
+		char text[QUOIT_TEXT_BYTES];
+
+		snprintf(text, sizeof text, "%s", quoit_open_text());
+		(void)end(t);
+		return libquoit_text_refuse(err, "%s", text);
+	}
+	enter(s, t);
+	libquoit_text_set("no error");
+	*ret = t;
+	return 0;
+}
+
+int quoit_close_team(struct quoit_team *team)
+{
+	if (!team)
+		return 0;
+	if (!libquoit_is_mine(team->session->mine))
+		return libquoit_text_refuse_child();
+	leave(team->session, team);
+	return end(team);
+}
+
+int quoit_serve_team(struct quoit_team *team, int timeout_ms)
+{
+	int n;
+
+	if (!libquoit_is_mine(team->session->mine))
+		return libquoit_text_refuse_child();
+	count_thread(team, 1);
+	libquoit_team_joins(team, 1);
+	n = libquoit_team_serve_until(team, clock_deadline(timeout_ms));
+	libquoit_team_joins(team, -1);
+	if (!n && __atomic_load_n(&team->ring->broken, __ATOMIC_RELAXED))
+		n = -ECONNRESET;
+	count_thread(team, -1);
+	return n;
+}
+
+void libquoit_team_close_all(struct quoit_session *s)
+{
+	struct quoit_team *t;
+
+	while ((t = s->teams) != NULL)
+		(void)quoit_close_team(t);
+}
+
+void libquoit_team_free_all(struct quoit_session *s)
+{
+	struct quoit_team *t;
+
+	while ((t = s->teams) != NULL) {
+		s->teams = t->next;
+		libquoit_ring_free(t->ring);
+		team_free(t);
+	}
+}
+
+/* ---- words ---- */
+
+static bool find_text(struct quoit_team *t, const struct quoit_error *e,
+		      char ret[QUOIT_CALL_TEXT_BYTES])
+{
+	bool any = false;
+
+	pthread_mutex_lock(&t->rest);
+	for (uint32_t i = 0; i < TEAM_TEXTS && !any; i++) {
+		/* the newest first, since names of jobs come again */
+		const struct team_text *text = &t->texts[(t->text_count - 1 - i) % TEAM_TEXTS];
+
+		any = text->code && text->code == e->code && text->user_data == e->cause &&
+		      text->ring == e->ring;
+		if (any)
+			memcpy(ret, text->text, sizeof text->text);
+	}
+	pthread_mutex_unlock(&t->rest);
+	return any;
+}
+
+bool libquoit_team_text(struct quoit_session *s, const struct quoit_error *e,
+			char ret[QUOIT_CALL_TEXT_BYTES])
+{
+	bool any = false;
+
+	if (e->opcode != QUOIT_OP_CALL)
+		return false;
+	pthread_mutex_lock(&s->list);
+	for (struct quoit_team *t = s->teams; t && !any; t = t->next)
+		any = find_text(t, e, ret);
+	pthread_mutex_unlock(&s->list);
+	return any;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * team.h - teams: threads of the program that run its own functions as jobs.
+ *
+ * A team has a ring, whose CQEs are calls (QUOIT_RING_CALLS of ctl.h).  Many threads take calls from
+ * it: whoever moves the CQ's head over a call has it.  They put returns into its SQ one at a time,
+ * under a lock.
+ *
+ * A thread that finds no call seeks: it looks again and again for a short while.  Then it sleeps on
+ * the CQ's tail.  quoitd is asked to wake sleepers (cq_wait) only while nobody seeks, so that a call
+ * which a seeker takes at once costs no system call.
+ */
+#ifndef LIBQUOIT_TEAM_H
+#define LIBQUOIT_TEAM_H
+
+#include <pthread.h>
+
+#include "library.h"
+
+/* The last failures that came with words. */
+#define TEAM_TEXTS 32u
+
+struct team_text {
+	uint64_t user_data; /* of the call's job */
+	uint32_t ring;
+	int code; /* 0: an empty entry */
+	char text[QUOIT_CALL_TEXT_BYTES];
+};
+
+/* A call that is cut into pieces, on the stack of the thread that took it. */
+struct cut_call {
+	const struct quoit_function *function;
+	const struct quoit_exec_call *call;
+	uint32_t next;   /* atomic: the next piece; at or above call->pieces: all are taken */
+	uint32_t left;   /* pieces that have not ended; this and the next two under team->rest */
+	uint32_t failed; /* the first piece that failed, and what it said; valid if result < 0 */
+	int result;
+	struct quoit_exec_call said;
+	struct cut_call *link;
+};
+
+struct lane {
+	struct quoit_team *team;
+	pthread_t thread;
+	unsigned number;
+	int cpu; /* -1: it may run on any */
+};
+
+struct quoit_team {
+	struct quoit_session *session;
+	struct quoit_ring *ring;
+	struct quoit_team *next; /* in the session's list, which session->list guards */
+	struct quoit_function *functions;
+	unsigned count;
+	struct lane *lanes;
+	unsigned lane_count;
+	uint32_t closing; /* atomic */
+	bool laneless;    /* QUOIT_TEAM_NO_LANES */
+
+	pthread_mutex_t returning; /* guards the ring's SQ */
+
+	pthread_mutex_t rest; /* guards what follows */
+	pthread_cond_t left;  /* a helper has left, or a cut call's last piece has ended */
+	uint32_t sleepers;    /* atomic for readers; written under the lock */
+	uint32_t seekers;
+	uint32_t served_by;   /* as the ring's word `lanes` says */
+	uint32_t helpers;     /* threads that may be in this team: lanes, and those that wait */
+	bool asks_wake;       /* as the ring's word cq_wait says */
+	struct cut_call *cut; /* atomic for readers: calls with pieces that nobody has taken */
+	struct team_text texts[TEAM_TEXTS];
+	uint32_t text_count;
+};
+
+/* A call that a thread has taken. */
+struct taken {
+	uint64_t id; /* its CQE's user_data */
+	struct quoit_call_entry entry;
+	const struct quoit_function *function;
+};
+
+/* A call, or a piece of one, that a thread is to run. */
+struct team_work {
+	struct quoit_team *team;
+	bool is_piece;
+	struct taken call;
+	struct cut_call *cut;
+	uint32_t piece;
+};
+
+/* ---- team_serve.c ---- */
+
+/* Take a call, or a piece of one; false: there is none.  Run what was taken. */
+bool libquoit_team_take(struct quoit_team *t, struct team_work *ret);
+void libquoit_team_run(struct team_work *w);
+
+/*
+ * Run calls until a time of clock.h, or until the team is closed or quoitd is gone.  Returns how
+ * many calls, or pieces of one, it ran.
+ */
+int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline);
+
+/* Return all calls that nobody has taken, as cancelled. */
+void libquoit_team_refuse_all(struct quoit_team *t);
+
+/* In how many functions this thread is; more than one if a function waits and runs others. */
+unsigned libquoit_team_depth(void);
+
+/* The SQE of a call, as it is put into the ring. */
+struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
+
+/* Begin and end looking for calls (see above).  Between the two: libquoit_team_has_work. */
+void libquoit_team_seek(struct quoit_team *t);
+void libquoit_team_sought(struct quoit_team *t);
+bool libquoit_team_has_work(const struct quoit_team *t);
+
+/* A thread begins or ends to sleep on the tail of the team's CQ. */
+void libquoit_team_sleeps(struct quoit_team *t, int by);
+
+/* If there is more work and a thread sleeps, wake one. */
+void libquoit_team_pass_on(struct quoit_team *t);
+
+/* A thread begins or ends to serve. */
+void libquoit_team_joins(struct quoit_team *t, int by);
+
+/* Wake all threads that sleep on the tail of the team's CQ. */
+void libquoit_team_wake_all(struct quoit_team *t);
+
+/* ---- team_help.c ---- */
+
+/*
+ * The thread that waits on this ring runs calls of the session's teams until the wait is done, or the
+ * time has come, or no call comes for as long as a wait spins.  True: it is done.
+ */
+bool libquoit_team_help(struct quoit_ring *q, uint64_t deadline,
+			bool (*is_done)(struct quoit_ring *q));
+
+/* Sleep until the ring has CQEs, or a team without lanes has a call; at most for so long. */
+void libquoit_team_sleep(struct quoit_ring *q, uint64_t ns);
+
+/* A thread in so many functions at once runs no more: each takes some of its stack. */
+#define TEAM_DEPTH_MOST 32u
+
+/*
+ * Must a wait on this ring run calls, since perhaps no other thread can?  So it is where a team has no
+ * lanes, and in a function, which may be in the way of the call that it waits for.
+ */
+static inline bool libquoit_team_must_help(const struct quoit_ring *q)
+{
+	return UNLIKELY(q->inner || __atomic_load_n(&q->session->laneless, __ATOMIC_RELAXED)) &&
+	       !q->no_calls && libquoit_team_depth() < TEAM_DEPTH_MOST;
+}
+
+/*
+ * Is a wait on this ring to look for calls when it begins?  Also where a call was put into the ring;
+ * all other waits are as fast as in a session without teams.
+ */
+static inline bool libquoit_team_helps(const struct quoit_ring *q)
+{
+	return (UNLIKELY(q->has_calls) && !q->no_calls &&
+		libquoit_team_depth() < TEAM_DEPTH_MOST) ||
+	       libquoit_team_must_help(q);
+}
+
+/* ---- team.c ---- */
+
+/* Close all teams of the session. */
+void libquoit_team_close_all(struct quoit_session *s);
+
+/* Free the teams of a session that belongs to the parent process. */
+void libquoit_team_free_all(struct quoit_session *s);
+
+/* The words that came with the failure of this call; false: there are none (any more). */
+bool libquoit_team_text(struct quoit_session *s, const struct quoit_error *e,
+			char ret[QUOIT_CALL_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* team_serve.c - take calls, run them, return them, and wait for the next ones */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <quoit/pause.h>
+
+#include "clock.h"
+#include "queue.h"
+#include "slot.h"
+#include "team.h"
+
+#define SLICE_NS    250000000u /* longest sleep between two looks at the socket */
+#define FULL_NAP_NS 20000u     /* the SQ is full: quoitd takes returns at once when it can */
+
+/* ---- seeking and sleeping ---- */
+
+/* Tell quoitd whether to wake sleepers; under the lock.  True: from now on it is to. */
+static bool tell(struct quoit_team *t)
+{
+	bool asks = t->sleepers && !t->seekers;
+
+	if (asks == t->asks_wake)
+		return false;
+	t->asks_wake = asks;
+	QUOIT_RING_STORE(&t->ring->client->cq_wait, asks, QUOIT_RING_SEQ_CST); /* W2 */
+	return asks;
+}
+
+static void wake(struct quoit_team *t, int count)
+{
+	(void)syscall(SYS_futex, &t->ring->client->cq_tail, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
+void libquoit_team_pass_on(struct quoit_team *t)
+{
+	if (UNLIKELY(__atomic_load_n(&t->sleepers, __ATOMIC_SEQ_CST)) && libquoit_team_has_work(t))
+		wake(t, 1);
+}
+
+void libquoit_team_wake_all(struct quoit_team *t)
+{
+	wake(t, INT32_MAX);
+}
+
+bool libquoit_team_has_work(const struct quoit_team *t)
+{
+	const struct quoit_ring *q = t->ring;
+
+	return __atomic_load_n(&t->cut, __ATOMIC_RELAXED) ||
+	       QUOIT_RING_LOAD(&q->client->cq_head, QUOIT_RING_RELAXED) !=
+		       QUOIT_RING_TAIL(&q->cq, QUOIT_RING_SEQ_CST); /* W2 */
+}
+
+void libquoit_team_seek(struct quoit_team *t)
+{
+	pthread_mutex_lock(&t->rest);
+	t->seekers++;
+	(void)tell(t);
+	pthread_mutex_unlock(&t->rest);
+}
+
+void libquoit_team_sought(struct quoit_team *t)
+{
+	bool asks;
+
+	pthread_mutex_lock(&t->rest);
+	t->seekers--;
+	asks = tell(t);
+	pthread_mutex_unlock(&t->rest);
+	if (asks) /* what was posted before that woke nobody */
+		libquoit_team_pass_on(t);
+}
+
+void libquoit_team_sleeps(struct quoit_team *t, int by)
+{
+	pthread_mutex_lock(&t->rest);
+	__atomic_store_n(&t->sleepers, t->sleepers + (uint32_t)by, __ATOMIC_SEQ_CST);
+	(void)tell(t);
+	pthread_mutex_unlock(&t->rest);
+}
+
+void libquoit_team_joins(struct quoit_team *t, int by)
+{
+	pthread_mutex_lock(&t->rest);
+	t->served_by += (uint32_t)by;
+	__atomic_store_n(&t->ring->client->lanes, t->served_by, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&t->rest);
+}
+
+static bool is_over(const struct quoit_team *t)
+{
+	return __atomic_load_n(&t->closing, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&t->ring->broken, __ATOMIC_RELAXED);
+}
+
+static void look_at_quoitd(struct quoit_ring *q)
+{
+	struct pollfd p = {.fd = q->socket};
+
+	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL))
+		__atomic_store_n(&q->broken, -ECONNRESET, __ATOMIC_RELAXED);
+}
+
+/* Not FUTEX_PRIVATE: quoitd wakes us, too. */
+static void sleep_once(struct quoit_team *t, uint64_t ns)
+{
+	struct timespec time = {.tv_nsec = (long)ns};
+	uint32_t seen = QUOIT_RING_TAIL(&t->ring->cq, QUOIT_RING_ACQUIRE);
+
+	libquoit_team_sleeps(t, 1);
+	if (!libquoit_team_has_work(t) && !is_over(t))
+		(void)syscall(SYS_futex, &t->ring->client->cq_tail, FUTEX_WAIT, seen, &time, NULL,
+			      0);
+	libquoit_team_sleeps(t, -1);
+}
+
+/* ---- taking ---- */
+
+/* Copy CQE and entry of a slot, which may be overwritten meanwhile if another thread takes it. */
+static void copy(const struct quoit_team *t, uint32_t index, struct taken *ret,
+		 struct quoit_cqe *ret_cqe)
+{
+	const struct quoit_ring *q = t->ring;
+	const uint32_t slot = index & q->cq_mask;
+
+	quoit_ring_copy((uint64_t *)ret_cqe, (const uint64_t *)&q->cqes[slot],
+			sizeof *ret_cqe / sizeof(uint64_t));
+	quoit_ring_copy((uint64_t *)&ret->entry, (const uint64_t *)&q->calls[slot],
+			offsetof(struct quoit_call_entry, tensor) / sizeof(uint64_t));
+	ret->function = NULL;
+	if (ret_cqe->flags & QUOIT_CQE_ERROR || ret->entry.function >= t->count)
+		return;
+	ret->id = ret_cqe->user_data;
+	ret->function = &t->functions[ret->entry.function];
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
+		if (ret->function->access[i] != '-')
+			quoit_ring_copy((uint64_t *)&ret->entry.tensor[i],
+					(const uint64_t *)&q->calls[slot].tensor[i],
+					sizeof ret->entry.tensor[i] / sizeof(uint64_t));
+}
+
+/* Take the next call; false: there is none. */
+static bool take(struct quoit_team *t, struct taken *ret)
+{
+	struct quoit_ring *q = t->ring;
+	uint32_t *at = &q->client->cq_head, head = QUOIT_RING_LOAD(at, QUOIT_RING_ACQUIRE);
+	struct quoit_cqe cqe;
+
+	for (;;) {
+		uint32_t ready = QUOIT_RING_TAIL(&q->cq, QUOIT_RING_ACQUIRE) - head; /* A1 */
+
+		if (!ready)
+			return false;
+		if (ready > q->cq.entries) { /* others have taken many meanwhile, or quoitd lies */
+			uint32_t again = QUOIT_RING_LOAD(at, QUOIT_RING_ACQUIRE);
+
+			if (again == head) {
+				__atomic_store_n(&q->broken, -EPROTO, __ATOMIC_RELAXED);
+				return false;
+			}
+			head = again;
+			continue;
+		}
+		copy(t, head, ret, &cqe);
+		if (!__atomic_compare_exchange_n(at, &head, head + 1, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) /* R2 */
+			continue;
+		if (ret->function)
+			return true;
+		head++; /* a return was refused: nothing is to be done about it */
+	}
+}
+
+/* ---- returning ---- */
+
+static void put_return(struct quoit_ring *q, uint32_t index, uint64_t id, int result,
+		       const struct quoit_exec_call *c, uint64_t began)
+{
+	uint64_t *to = slot_words(q, index);
+
+	to[0] = slot_header(QUOIT_OP_RETURN, 0, 0);
+	to[1] = id;
+	to[2] = c->value[0];
+	to[3] = c->value[1];
+	to[4] = (uint32_t)result | (uint64_t)(result < 0 ? c->field : 0) << 32;
+	to[5] = began;
+	to[6] = clock_ticks();
+	to[7] = 0;
+}
+
+/* Under the lock.  False: the SQ is full. */
+static bool try_return(struct quoit_ring *q, uint64_t id, int result,
+		       const struct quoit_exec_call *c, uint64_t began)
+{
+	uint32_t index;
+
+	if (!quoit_ring_reserve(&q->sq, &index))
+		return false;
+	slot_claim(q, index);
+	put_return(q, index, id, result, c, began);
+	(void)quoit_flush(q);
+	return true;
+}
+
+static void return_call(struct quoit_team *t, uint64_t id, int result,
+			const struct quoit_exec_call *c, uint64_t began)
+{
+	const struct timespec nap = {.tv_nsec = FULL_NAP_NS};
+	struct quoit_ring *q = t->ring;
+	bool done = false, lies = false;
+
+	while (!done && !__atomic_load_n(&q->broken, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(&t->returning);
+		done = try_return(q, id, result, c, began);
+		lies = !done && !quoit_ring_refresh(&q->sq);
+		pthread_mutex_unlock(&t->returning);
+		if (lies)
+			__atomic_store_n(&q->broken, -EPROTO, __ATOMIC_RELAXED);
+		if (done)
+			return;
+		(void)nanosleep(&nap, NULL);
+		look_at_quoitd(q);
+	}
+}
+
+/* Keep the words that a function said when it failed. */
+static void note_text(struct quoit_team *t, const struct quoit_call_entry *e, int code,
+		      const struct quoit_exec_call *c)
+{
+	struct team_text *to;
+
+	if (code >= 0 || !*c->text)
+		return;
+	pthread_mutex_lock(&t->rest);
+	to = &t->texts[t->text_count++ % TEAM_TEXTS];
+	to->user_data = e->user_data;
+	to->ring = e->ring;
+	to->code = code;
+	memcpy(to->text, c->text, sizeof to->text);
+	to->text[sizeof to->text - 1] = '\0';
+	pthread_mutex_unlock(&t->rest);
+}
+
+/* ---- calls in pieces ---- */
+
+/* The result of what a function returned: quoitd takes counts and errnos. */
+static int result_of(int returned)
+{
+	return returned > -QUOIT_EPOISON ? returned : -EPROTO;
+}
+
+static void link_cut(struct quoit_team *t, struct cut_call *cut)
+{
+	cut->link = t->cut;
+	__atomic_store_n(&t->cut, cut, __ATOMIC_SEQ_CST);
+}
+
+/* All its pieces are taken: nobody needs to find it. */
+static void unlink_cut(struct quoit_team *t, const struct cut_call *cut)
+{
+	struct cut_call *first = t->cut;
+
+	if (first == cut) {
+		__atomic_store_n(&t->cut, cut->link, __ATOMIC_SEQ_CST);
+		return;
+	}
+	for (; first; first = first->link)
+		if (first->link == cut) {
+			first->link = cut->link;
+			return;
+		}
+}
+
+static void end_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece, int result,
+		      const struct quoit_exec_call *c)
+{
+	pthread_mutex_lock(&t->rest);
+	if (result < 0 ? cut->result >= 0 || piece < cut->failed : !piece && cut->result >= 0) {
+		cut->result = result;
+		cut->failed = piece;
+		cut->said = *c;
+	}
+	if (!--cut->left)
+		pthread_cond_broadcast(&t->left);
+	pthread_mutex_unlock(&t->rest);
+}
+
+static void run_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece)
+{
+	struct quoit_exec_call c = *cut->call;
+
+	c.piece = piece;
+	end_piece(t, cut, piece, result_of(cut->function->run(cut->function->state, &c)), &c);
+}
+
+/* Under the lock: the next piece of the first cut call; its call in *ret.  False: there is none. */
+static bool next_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *ret_piece)
+{
+	struct cut_call *cut = t->cut;
+
+	if (!cut)
+		return false;
+	*ret = cut;
+	*ret_piece = cut->next++;
+	if (cut->next == cut->call->pieces)
+		unlink_cut(t, cut);
+	return true;
+}
+
+static bool take_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *ret_piece)
+{
+	bool any;
+
+	if (!__atomic_load_n(&t->cut, __ATOMIC_RELAXED))
+		return false;
+	pthread_mutex_lock(&t->rest);
+	any = next_piece(t, ret, ret_piece);
+	pthread_mutex_unlock(&t->rest);
+	return any;
+}
+
+/* The next piece of this very call. */
+static bool own_piece(struct quoit_team *t, struct cut_call *cut, uint32_t *ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&t->rest);
+	any = cut->next < cut->call->pieces;
+	if (any)
+		*ret = cut->next++;
+	if (any && cut->next == cut->call->pieces)
+		unlink_cut(t, cut);
+	pthread_mutex_unlock(&t->rest);
+	return any;
+}
+
+static int run_cut(struct quoit_team *t, const struct quoit_function *f, struct quoit_exec_call *c)
+{
+	struct cut_call cut = {.function = f, .call = c, .left = c->pieces};
+	uint32_t piece;
+
+	pthread_mutex_lock(&t->rest);
+	link_cut(t, &cut);
+	pthread_mutex_unlock(&t->rest);
+	while (own_piece(t, &cut, &piece)) {
+		libquoit_team_pass_on(t);
+		run_piece(t, &cut, piece);
+	}
+	pthread_mutex_lock(&t->rest);
+	while (cut.left)
+		pthread_cond_wait(&t->left, &t->rest);
+	pthread_mutex_unlock(&t->rest);
+	if (cut.result < 0)
+		*c = cut.said;
+	return cut.result;
+}
+
+/* ---- running ---- */
+
+/* False: quoitd names a place that cannot be. */
+static bool fill(const struct quoit_team *t, const struct taken *k, struct quoit_exec_call *c)
+{
+	const struct shared *memory = &t->session->shared;
+
+	c->scalar[0].u = k->entry.scalar[0];
+	c->scalar[1].u = k->entry.scalar[1];
+	c->arg = k->entry.arg;
+	c->field = 0;
+	c->value[0] = c->value[1] = 0;
+	c->piece = 0;
+	c->pieces = 1;
+	c->text[0] = '\0';
+	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
+		const struct quoit_call_tensor *from = &k->entry.tensor[i];
+
+		if (k->function->access[i] == '-' || !from->given) {
+			c->tensor[i] = (struct quoit_exec_tensor){0};
+			continue;
+		}
+		if (from->place > memory->bytes)
+			return false;
+		c->tensor[i].data = memory->base + from->place;
+		memcpy(c->tensor[i].dim, from->dim, sizeof from->dim);
+		memcpy(c->tensor[i].stride, from->stride, sizeof from->stride);
+		c->tensor[i].dtype = from->dtype;
+	}
+	return true;
+}
+
+static int run(struct quoit_team *t, const struct quoit_function *f, struct quoit_exec_call *c)
+{
+	uint32_t pieces = f->pieces ? f->pieces(f->state, c) : 1;
+
+	if (pieces <= 1)
+		return result_of(f->run(f->state, c));
+	c->pieces = pieces;
+	return run_cut(t, f, c);
+}
+
+/* Functions that this thread is in: one that waits for jobs may run others meanwhile. */
+static _Thread_local unsigned depth;
+
+unsigned libquoit_team_depth(void)
+{
+	return depth;
+}
+
+struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe)
+{
+	struct quoit_sqe call = *sqe;
+
+	q->has_calls = true;
+	/* Its caller waits for it on a thread that would run other calls meanwhile. */
+	if (q->inner)
+		call.priority = QUOIT_PRIO_HIGH;
+	return call;
+}
+
+static void run_call(struct quoit_team *t, const struct taken *k)
+{
+	struct quoit_exec_call c;
+	uint64_t began = clock_ticks();
+	int result;
+
+	if (!fill(t, k, &c)) {
+		__atomic_store_n(&t->ring->broken, -EPROTO, __ATOMIC_RELAXED);
+		return;
+	}
+	result = run(t, k->function, &c);
+	note_text(t, &k->entry, result, &c);
+	return_call(t, k->id, result, &c, began);
+}
+
+bool libquoit_team_take(struct quoit_team *t, struct team_work *ret)
+{
+	ret->team = t;
+	ret->is_piece = take_piece(t, &ret->cut, &ret->piece);
+	return ret->is_piece || take(t, &ret->call);
+}
+
+void libquoit_team_run(struct team_work *w)
+{
+	libquoit_team_pass_on(w->team);
+	depth++;
+	if (w->is_piece)
+		run_piece(w->team, w->cut, w->piece);
+	else
+		run_call(w->team, &w->call);
+	depth--;
+}
+
+/* ---- serving ---- */
+
+static bool is_on_reactors_cpu(const struct quoit_team *t)
+{
+	const int reactor = t->session->info.reactor_cpu;
+
+	return reactor >= 0 && sched_getcpu() == reactor;
+}
+
+/*
+ * Look for a call for a short while.  Not for long on the reactor's CPU, where a look keeps the
+ * reactor from posting one.
+ */
+static bool seek(struct quoit_team *t, struct team_work *ret)
+{
+	const uint64_t most = is_on_reactors_cpu(t) ? 0 : t->session->spin;
+	uint64_t since = clock_ticks();
+	bool any;
+
+	libquoit_team_seek(t);
+	do {
+		for (int i = 0; i < 4; i++)
+			quoit_pause();
+		any = libquoit_team_has_work(t) && libquoit_team_take(t, ret);
+	} while (!any && !is_over(t) && clock_ticks() - since < most);
+	libquoit_team_sought(t);
+	return any;
+}
+
+int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
+{
+	struct team_work work;
+	int n = 0;
+
+	while (!is_over(t)) {
+		uint64_t now;
+
+		if (libquoit_team_take(t, &work) || seek(t, &work)) {
+			libquoit_team_run(&work);
+			n += n < INT_MAX;
+		}
+		now = deadline == NEVER ? 0 : clock_ns();
+		if (now >= deadline)
+			break;
+		if (libquoit_team_has_work(t))
+			continue;
+		sleep_once(t, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
+		look_at_quoitd(t->ring);
+	}
+	libquoit_team_pass_on(t); /* a wake-up may have been for another */
+	return n;
+}
+
+void libquoit_team_refuse_all(struct quoit_team *t)
+{
+	const struct quoit_exec_call nothing = {0};
+	struct taken k;
+
+	while (take(t, &k))
+		return_call(t, k.id, -ECANCELED, &nothing, 0);
+}

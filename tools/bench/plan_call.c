@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* plan_call.c - functions of the program's own */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define SHARED_BYTES (UINT64_C(24) << 20)
+#define BATCH        32u /* calls of one batch; eight are in flight */
+#define BATCHES      8u
+#define ELEMENTS     1000000u
+#define PART         25000u /* elements of one piece */
+
+/* ---- the functions ---- */
+
+static int do_nothing(void *state, struct quoit_exec_call *call)
+{
+	(void)state;
+	(void)call;
+	return 0;
+}
+
+static int hypotenuse(void *state, struct quoit_exec_call *call)
+{
+	const double *x = call->tensor[1].data, *y = call->tensor[2].data;
+	double *out = call->tensor[0].data;
+	uint32_t end = (call->piece + 1) * PART;
+
+	(void)state;
+	if (end > call->tensor[0].dim[3])
+		end = call->tensor[0].dim[3];
+	for (uint32_t i = call->piece * PART; i < end; i++)
+		out[i] = hypot(x[i], y[i]);
+	return 0;
+}
+
+static uint32_t parts(void *state, const struct quoit_exec_call *call)
+{
+	(void)state;
+	return (call->tensor[0].dim[3] + PART - 1) / PART;
+}
+
+static const struct quoit_function functions[] = {
+	{.name = "do_nothing", .access = "----", .run = do_nothing},
+	{.name = "hypotenuse", .access = "WRR-", .run = hypotenuse, .pieces = parts},
+};
+
+/* ---- a session with a team ---- */
+
+struct caller {
+	struct quoit_session *session;
+	struct quoit_ring *ring;
+	struct quoit_team *team;
+};
+
+static int open_caller(const struct bench *b, enum bench_cores cores,
+		       const struct quoit_ring_params *ring, const struct quoit_team_params *team,
+		       struct caller *ret)
+{
+	const struct quoit_open_params open = {.socket = b->daemon[cores].socket,
+					       .name = "quoit bench",
+					       .shared_bytes = SHARED_BYTES};
+	int err = quoit_open(&open, &ret->session);
+
+	if (err)
+		return err;
+	err = quoit_open_ring(ret->session, ring, &ret->ring);
+	if (!err)
+		err = quoit_open_team(ret->session, functions, 2, team, &ret->team);
+	if (err)
+		quoit_close(ret->session, 0);
+	return err;
+}
+
+static struct quoit_sqe empty(const struct caller *c)
+{
+	return quoit_call(quoit_find_function(c->team, "do_nothing"), 0, 0, 0, 0);
+}
+
+/* ---- one at a time ---- */
+
+static int wait_for_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++) {
+		quoit_job job;
+
+		err = quoit_start(q, sqe, &job);
+		if (!err)
+			err = quoit_wait(q, job, QUOIT_FOREVER);
+	}
+	return err;
+}
+
+static int time_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
+{
+	int err = wait_for_each(q, sqe, count / 10);
+	double start = bench_now();
+
+	if (!err)
+		err = wait_for_each(q, sqe, count);
+	*ret = (bench_now() - start) * 1e9 / (double)count;
+	return err;
+}
+
+static int measure_nop(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct bench_client c;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	err = time_each(c.ring, quoit_nop(0), s->count, ret);
+	bench_close(&c);
+	return err;
+}
+
+/* depth: lanes; 0: the thread that waits runs the call */
+static int measure_call(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	const struct quoit_team_params team = {.lanes = s->depth,
+					       .flags = s->depth ? 0 : QUOIT_TEAM_NO_LANES};
+	const struct quoit_ring_params ring = {.flags = s->depth ? QUOIT_RING_NO_CALLS : 0};
+	struct caller c;
+	int err = open_caller(b, s->cores, &ring, &team, &c);
+
+	if (err)
+		return err;
+	err = time_each(c.ring, empty(&c), s->count, ret);
+	quoit_close(c.session, 0);
+	return err;
+}
+
+/* ---- many in flight ---- */
+
+static int call_many(const struct caller *c, uint64_t count)
+{
+	const struct quoit_sqe sqe = empty(c);
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++) {
+		err = quoit_push(c->ring, sqe);
+		if (!err && i % BATCH == BATCH - 1)
+			err = quoit_window(c->ring, BATCHES - 1, QUOIT_FOREVER);
+	}
+	return err ? err : quoit_wait_all(c->ring, QUOIT_FOREVER);
+}
+
+static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	const struct quoit_ring_params ring = {.entries = 512, .flags = QUOIT_RING_NO_CALLS};
+	const struct quoit_team_params team = {.lanes = 1};
+	struct caller c;
+	double start;
+	int err = open_caller(b, s->cores, &ring, &team, &c);
+
+	if (err)
+		return err;
+	err = call_many(&c, s->count / 10);
+	start = bench_now();
+	if (!err)
+		err = call_many(&c, s->count);
+	*ret = (bench_now() - start) * 1e9 / (double)s->count;
+	quoit_close(c.session, 0);
+	return err;
+}
+
+/* ---- a loop in pieces ---- */
+
+/* A team with a thread on each of the two CPUs; this thread stays on its own. */
+static int open_on_both(const struct bench *b, const struct bench_series *s, struct caller *ret)
+{
+	cpu_set_t before, both;
+	int err;
+
+	CPU_ZERO(&both);
+	CPU_SET((unsigned)b->client_cpu, &both);
+	CPU_SET((unsigned)b->server_cpu, &both);
+	(void)sched_getaffinity(0, sizeof before, &before);
+	(void)sched_setaffinity(0, sizeof both, &both);
+	err = open_caller(b, s->cores, NULL, NULL, ret);
+	(void)sched_setaffinity(0, sizeof before, &before);
+	return err;
+}
+
+static quoit_tensor shared_vector(struct quoit_ring *q)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F64, .dim = {1, 1, 1, ELEMENTS}};
+
+	return quoit_create(q, &shape, QUOIT_CREATE_SHARED);
+}
+
+static int measure_hypot(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	quoit_tensor out, x, y;
+	struct caller c;
+	struct quoit_sqe sqe;
+	int err = open_on_both(b, s, &c);
+
+	if (err)
+		return err;
+	out = shared_vector(c.ring);
+	x = shared_vector(c.ring);
+	y = shared_vector(c.ring);
+	err = quoit_push(c.ring, quoit_uniform(x, 1, 0));
+	if (!err)
+		err = quoit_push(c.ring, quoit_uniform(y, 2, 0));
+	sqe = quoit_call(quoit_find_function(c.team, "hypotenuse"), out, x, y, 0);
+	if (!err)
+		err = time_each(c.ring, sqe, s->count, ret);
+	*ret /= 1e3;
+	quoit_close(c.session, 0);
+	return err;
+}
+
+static const struct bench_series call_series[] = {
+	{"nop_wait", "ns", BENCH_ALL_CORES, measure_nop, 1, 100000},
+	{"call_wait", "ns", BENCH_ALL_CORES, measure_call, 0, 100000},
+	{"call_lane", "ns", BENCH_ALL_CORES, measure_call, 1, 20000},
+	{"handovers", "ns", 0, bench_peer, .peer = {"handover", "20000"}, .peer_word = "ns"},
+	{"calls_256", "ns", BENCH_ALL_CORES, measure_calls, 256, 500000},
+	{"quoit_addition", "ns", BENCH_ALL_CORES, bench_additions, 192, 300000},
+	{"hypot", "us", BENCH_ALL_CORES, measure_hypot, 1, 100},
+	{"hypot_openmp", "us", 0, bench_peer, .peer = {"hypot", "100"}, .peer_word = "us"},
+	{NULL},
+};
+
+static const struct bench_ratio call_ratios[] = {
+	{"call/nop", "call_wait", "nop_wait"},
+	{"call_lane/handovers", "call_lane", "handovers"},
+	{"calls_256/addition", "calls_256", "quoit_addition"},
+	{"hypot/openmp", "hypot", "hypot_openmp"},
+	{NULL},
+};
+
+const struct bench_plan bench_call = {"call", "functions of the program's own, as jobs", 7,
+				      call_series, call_ratios};
