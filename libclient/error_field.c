@@ -328,6 +328,11 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 ": the program holds %" PRIu64 " tensors, at most %" PRIu64
 			 " are allowed: release some",
 			 e->value[0], e->value[1]);
+	else if (e->field == QUOIT_FIELD_EVENT)
+		snprintf(to, size,
+			 ": its event is job %" PRIu64 " of ring %" PRIu64
+			 ", which was not put in, or not before this job",
+			 e->value[1], e->value[0]);
 	else if (e->field == QUOIT_FIELD_FUNCTION && e->value[1])
 		snprintf(to, size, ": its team has no function %" PRIu64 ": it has %" PRIu64,
 			 e->value[0], e->value[1]);

@@ -12,6 +12,7 @@
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *	acquire.c  the program's own accesses to tensors
+ *	order.c    events between rings
  *	team.c     the program's own functions as jobs (team_serve.c runs them)
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in

@@ -92,6 +92,7 @@ goals() {
 		call call_lane/handovers <= 1.5 the same by another thread, times two hand-overs by futex
 		call calls_256/addition <= 6 calls, one lane, 256 in flight, times x = x + 1
 		call hypot/openmp <= 1.1 hypot of 10^6 numbers in pieces, times OpenMP
+		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
 		crowd crowd_66/one <= 1.1 an addition and back beside 66 idle sessions, of alone
@@ -116,7 +117,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call event wake tools'
 quick='nop submit addition'
 
 measure() { # STEP

@@ -125,14 +125,15 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	set_accesses(s, job);
 }
 
-/* The open job that the link names; NIL: it has ended, or there is no link. */
+/* The open job that the link or the event names; NIL: it has ended, or there is none. */
 static uint32_t linked_job(const struct ring *r, const struct quoit_sqe *sqe, uint32_t sq_index)
 {
-	struct job *job;
+	struct job *job = NULL;
 
-	if (!(sqe->flags & QUOIT_SQE_LINK))
-		return NIL;
-	job = deps_ring_find(r, sq_index - sqe->link);
+	if (sqe->flags & QUOIT_SQE_LINK)
+		job = deps_ring_find(r, sq_index - sqe->link);
+	else if (sqe->flags & QUOIT_SQE_EVENT && r->session->rings[sqe->event_ring])
+		job = deps_ring_find(r->session->rings[sqe->event_ring], sqe->link);
 	return job ? job_index(r->session, job) : NIL;
 }
 

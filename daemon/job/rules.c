@@ -333,7 +333,7 @@ static int check_release(const struct operands *o)
 {
 	if (o->sqe->arg)
 		return refuse_arg(o, 0);
-	if (o->sqe->flags & QUOIT_SQE_LINK)
+	if (o->sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_EVENT))
 		return refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags, QUOIT_SQE_QUIET);
 	if (o->sqe->deadline)
 		return refuse(o->fault, -EINVAL, QUOIT_FIELD_DEADLINE, o->sqe->deadline, 0);

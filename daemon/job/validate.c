@@ -106,18 +106,29 @@ static int check_transfer(const struct plan *p, struct fault *f)
 	return 0;
 }
 
-/* What the last word of an SQE may hold: its priority; of a CALL also the function and the team. */
+/* A job waits for one other job by its SQ index. */
+#define WAITS (QUOIT_SQE_LINK | QUOIT_SQE_EVENT)
+
+/*
+ * What the last word of an SQE may hold: its priority; of a CALL also the function and the team; the
+ * ring of an event.
+ */
 #define PRIORITY_WORD UINT64_C(0xff)
 #define CALL_WORD     UINT64_C(0xffffff)
+#define EVENT_WORD    UINT64_C(0xff000000)
 
 static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 {
-	const uint64_t known = sqe->opcode == QUOIT_OP_CALL ? CALL_WORD : PRIORITY_WORD;
+	const uint64_t known = (sqe->opcode == QUOIT_OP_CALL ? CALL_WORD : PRIORITY_WORD) |
+			       (sqe->flags & QUOIT_SQE_EVENT ? EVENT_WORD : 0);
 	uint64_t reserved;
 
 	if (sqe->device)
 		return refuse(f, -ENODEV, QUOIT_FIELD_DEVICE, sqe->device, 0);
-	if (!(sqe->flags & QUOIT_SQE_LINK) != !sqe->link)
+	if ((sqe->flags & WAITS) == WAITS)
+		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, sqe->flags,
+			      QUOIT_SQE_FLAGS & ~QUOIT_SQE_EVENT);
+	if (!(sqe->flags & QUOIT_SQE_EVENT) && !(sqe->flags & QUOIT_SQE_LINK) != !sqe->link)
 		return refuse(f, -EINVAL, QUOIT_FIELD_LINK, sqe->link, sqe->flags & QUOIT_SQE_LINK);
 	if (sqe->priority >= QUOIT_PRIO_NR)
 		return refuse(f, -EINVAL, QUOIT_FIELD_PRIORITY, sqe->priority, QUOIT_PRIO_NR - 1);

@@ -19,6 +19,7 @@
 #include "memory/sigbus_guard.h"
 #include "observe/sample.h"
 #include "reactor_mail.h"
+#include "reactor_rings.h"
 
 /*
  * SQEs taken from one ring before the next ring has its turn.  The client sees their CQEs only
@@ -343,6 +344,10 @@ bool fetch_ring(struct reactor *r, struct ring *ring)
 		return ring->stalled && s->holds.count && fetch_releases_ahead(ring);
 	probe_fetch(ring, taken);
 	quoit_ring_release(&ring->sq, taken);
+	if (__builtin_expect(s->awaits_fetch, 0)) {
+		s->awaits_fetch = false;
+		reactor_unstall_all(r, s);
+	}
 	s->jobs_fetched += taken;
 	r->count[QUOIT_REACTOR_JOBS] += taken;
 	ring->last_work = r->now;

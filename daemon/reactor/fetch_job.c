@@ -119,8 +119,8 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 	uint8_t unclear = 0, lacking = 0;
 
 	*ret_zero = 0;
-	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_AFTER_ALL) || plan->cost >= SCHED_INLINE_NS ||
-	    plan->row->flags & ELSEWHERE || plan->on_device)
+	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_EVENT | QUOIT_SQE_AFTER_ALL) ||
+	    plan->cost >= SCHED_INLINE_NS || plan->row->flags & ELSEWHERE || plan->on_device)
 		return false;
 	for_each_tensor (i, plan->tensors) {
 		const struct buffer *b = buffer_of(s, plan, i);
@@ -345,19 +345,55 @@ bool fetch_releases_ahead(struct ring *ring)
 	return true;
 }
 
+/* ---- events of other rings ---- */
+
+/*
+ * Has the SQE that the event names been fetched?  Only then is its job known, and what was put in
+ * before it, such as the CREATE of a tensor.  -EAGAIN: not yet.
+ */
+static int find_event(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index,
+		      struct fault *f)
+{
+	struct session *s = ring->session;
+	const struct ring *of;
+
+	if (sqe->event_ring >= s->ring_count)
+		return refuse(f, -EINVAL, QUOIT_FIELD_EVENT, sqe->event_ring, sqe->link);
+	of = s->rings[sqe->event_ring];
+	if (!of) /* it was closed, when its jobs had ended */
+		return 0;
+	if (of == ring) /* those that are taken in this burst count as fetched */
+		return (int32_t)(sqe->link - sq_index) < 0
+			       ? 0
+			       : refuse(f, -EINVAL, QUOIT_FIELD_EVENT, sqe->event_ring, sqe->link);
+	if ((int32_t)(sqe->link - of->sq.next) < 0)
+		return 0;
+	if (sqe->link - of->sq.next >= of->layout.sq_entries)
+		return refuse(f, -EINVAL, QUOIT_FIELD_EVENT, sqe->event_ring, sqe->link);
+	s->awaits_fetch = true;
+	return -EAGAIN;
+}
+
 int fetch_job(struct ring *ring, const struct quoit_sqe *sqe, uint32_t sq_index, uint64_t *cost)
 {
 	struct session *s = ring->session;
 	struct fault fault; /* set where something is refused */
 	struct plan plan;
+	bool cancelled = ring->cancels && is_cancelled(ring, sq_index);
 	uint8_t zero;
-	int err = validate_job(s, sqe, &plan, &fault);
+	int err = 0;
 
+	if (__builtin_expect(sqe->flags & QUOIT_SQE_EVENT, 0) && !cancelled)
+		err = find_event(ring, sqe, sq_index, &fault);
+	if (err == -EAGAIN)
+		return err;
+	if (!err)
+		err = validate_job(s, sqe, &plan, &fault);
 	if (err) {
 		*cost += SCHED_JOB_NS;
 		return refuse_job(ring, sqe, sq_index, &fault);
 	}
-	if (ring->cancels && is_cancelled(ring, sq_index) && !(plan.row->flags & OP_RELEASE))
+	if (cancelled && !(plan.row->flags & OP_RELEASE))
 		return admit_cancelled(ring, sqe, &plan, sq_index);
 	if (can_run_now(s, sqe, &plan, &zero)) {
 		run_now(ring, sqe, sq_index, &plan, zero);

@@ -128,6 +128,7 @@ struct session {
 	struct ring *rings[QUOIT_MAX_RINGS];
 	uint32_t ring_count; /* highest index ever + 1 */
 	uint32_t stalled;    /* rings that are RING_STALLED */
+	bool awaits_fetch; /* an SQE waits until one of another ring is fetched (QUOIT_SQE_EVENT) */
 
 	uint64_t order;                             /* of the last fetched job */
 	uint32_t oldest, newest;                    /* open jobs in fetch order */

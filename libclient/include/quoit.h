@@ -518,6 +518,27 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job);
  */
 uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last);
 
+/* ---- rings that wait for each other ---- */
+
+/*
+ * A point in a ring's jobs, for jobs of the session's other rings (quoit_with_event): they wait for it
+ * in quoitd, and no thread of the program does.  It may be copied, and passed to other threads; it
+ * need not be freed.  It is good until 2^31 more jobs were put into its ring.
+ */
+struct quoit_event {
+	uint32_t ring;  /* its number in the session */
+	uint32_t index; /* the SQE that must have been fetched, and its job ended */
+};
+
+/*
+ * *ret happens when all jobs have ended that were put into the ring before; they are published now.
+ * A failed job has ended, too: only the data tells of failures.  Errors as of quoit_push.
+ */
+QUOIT_TO_CHECK int quoit_record_event(struct quoit_ring *q, struct quoit_event *ret);
+
+/* *ret happens when this job of quoit_start has ended.  -EINVAL: no such job, or a raw ring. */
+QUOIT_TO_CHECK int quoit_get_event(struct quoit_ring *q, quoit_job job, struct quoit_event *ret);
+
 /* ---- tensors ---- */
 
 /*
@@ -800,6 +821,19 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 {
 	sqe.flags |= QUOIT_SQE_LINK;
 	sqe.link = back;
+	return sqe;
+}
+
+/*
+ * The job starts only after the event of another ring (quoit_record_event), and may use tensors that
+ * were made on that ring before it.  A job waits for one event or one link.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_event(struct quoit_sqe sqe,
+							     struct quoit_event event)
+{
+	sqe.flags |= QUOIT_SQE_EVENT;
+	sqe.link = event.index;
+	sqe.event_ring = (uint8_t)event.ring;
 	return sqe;
 }
 

@@ -490,6 +490,7 @@ static void mend_job(struct quoit_sqe *sqe, bool alike)
 		mend_call(sqe);
 	else
 		sqe->function = sqe->team = 0;
+	sqe->event_ring = 0;
 	if (row && row->flags & OP_RELEASE)
 		sqe->deadline = sqe->priority = 0;
 }

@@ -133,6 +133,7 @@ static const struct row rows[] = {
 	{"no operation", {.opcode = 250, .tensor = {H(OUT), H(X)}}, false},
 	{"a link", JOB(ADD, OUT, X, H(Y), .flags = QUOIT_SQE_LINK, .link = 1), false},
 	{"a link without its flag", JOB(ADD, OUT, X, H(Y), .link = 1), false},
+	{"an event", JOB(ADD, OUT, X, H(Y), .flags = QUOIT_SQE_EVENT), false},
 	{"a device", JOB(ADD, OUT, X, H(Y), .device = 1), false},
 	{"a reserved word", JOB(ADD, OUT, X, H(Y), .reserved0 = 1), false},
 	{"a priority", JOB(ADD, OUT, X, H(Y), .priority = QUOIT_PRIO_HIGH), false},

@@ -146,7 +146,7 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 		 QUOIT_FIELD_OPCODE},
 		{"a control operation", {.opcode = QUOIT_OP_CREATE}, -EINVAL, QUOIT_FIELD_OPCODE},
 		{"QUIET", ADD_AND(.flags = QUOIT_SQE_QUIET), 0, 0},
-		{"a flag that is not", ADD_AND(.flags = 0x10), -EINVAL, QUOIT_FIELD_FLAGS},
+		{"a flag that is not", ADD_AND(.flags = 0x20), -EINVAL, QUOIT_FIELD_FLAGS},
 		{"all flags", ADD_AND(.flags = 0xff), -EINVAL, QUOIT_FIELD_FLAGS},
 		{"AFTER_ALL of no NOP", ADD_AND(.flags = QUOIT_SQE_AFTER_ALL), -EINVAL,
 		 QUOIT_FIELD_FLAGS},
@@ -169,6 +169,13 @@ Test(validate, a_word_that_no_job_may_have_is_refused)
 		 QUOIT_FIELD_RESERVED},
 		{"a function", ADD_AND(.function = 1), -EINVAL, QUOIT_FIELD_RESERVED},
 		{"a team", ADD_AND(.team = 1), -EINVAL, QUOIT_FIELD_RESERVED},
+		{"an event's ring without the flag", ADD_AND(.event_ring = 1), -EINVAL,
+		 QUOIT_FIELD_RESERVED},
+		{"an event", ADD_AND(.flags = QUOIT_SQE_EVENT, .link = 7, .event_ring = 3), 0, 0},
+		{"the first event", ADD_AND(.flags = QUOIT_SQE_EVENT), 0, 0},
+		{"an event and a link",
+		 ADD_AND(.flags = QUOIT_SQE_EVENT | QUOIT_SQE_LINK, .link = 1), -EINVAL,
+		 QUOIT_FIELD_FLAGS},
 	};
 
 	CHECK(rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan_call.c - functions of the program's own */
+/* plan_call.c - functions of the program's own, and rings that wait for each other */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -238,3 +238,69 @@ static const struct bench_ratio call_ratios[] = {
 
 const struct bench_plan bench_call = {"call", "functions of the program's own, as jobs", 7,
 				      call_series, call_ratios};
+
+/* ---- rings that wait for each other ---- */
+
+#define SIDE 256u
+
+/* Products, each of the one before; depth: rings, on which they take turns. */
+static int multiply(struct quoit_ring *const *q, const struct bench_series *s,
+		    const quoit_tensor t[2], uint64_t count)
+{
+	struct quoit_event event = {0, 0};
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++) {
+		struct quoit_ring *at = q[i % s->depth];
+		struct quoit_sqe sqe = quoit_gemm(t[~i & 1], t[i & 1], t[i & 1], 0, 1, 0);
+
+		if (s->depth > 1 && i)
+			sqe = quoit_with_event(sqe, event);
+		err = quoit_push(at, sqe);
+		if (!err && s->depth > 1)
+			err = quoit_record_event(at, &event);
+	}
+	for (unsigned i = 0; !err && i < s->depth; i++)
+		err = quoit_wait_all(q[i], QUOIT_FOREVER);
+	return err;
+}
+
+static int measure_rings(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	struct quoit_ring *q[2];
+	struct bench_client c;
+	quoit_tensor t[2];
+	double start;
+	int err = bench_open(b, s->cores, NULL, &c);
+
+	if (err)
+		return err;
+	q[0] = c.ring;
+	err = quoit_open_ring(c.session, NULL, &q[1]);
+	for (int i = 0; i < 2; i++)
+		t[i] = quoit_create_matrix(c.ring, QUOIT_F32, SIDE, SIDE);
+	if (!err) /* its square is itself */
+		err = quoit_push(c.ring, quoit_fill(t[0], 1.0 / SIDE));
+	if (!err)
+		err = multiply(q, s, t, s->count / 10);
+	start = bench_now();
+	if (!err)
+		err = multiply(q, s, t, s->count);
+	*ret = (bench_now() - start) * 1e6 / (double)s->count;
+	bench_close(&c);
+	return err;
+}
+
+static const struct bench_series event_series[] = {
+	{"rings_2", "us", BENCH_ALL_CORES, measure_rings, 2, 500},
+	{"rings_1", "us", BENCH_ALL_CORES, measure_rings, 1, 500},
+	{NULL},
+};
+
+static const struct bench_ratio event_ratios[] = {
+	{"rings_2/rings_1", "rings_2", "rings_1"},
+	{NULL},
+};
+
+const struct bench_plan bench_event = {"event", "two rings that wait for each other, and one", 7,
+				       event_series, event_ratios};

@@ -102,7 +102,9 @@ enum quoit_opcode {
 #define QUOIT_SQE_AFTER_ALL 0x02u
 #define QUOIT_SQE_LINK      0x04u /* sqe.link says which earlier job must have ended first */
 #define QUOIT_SQE_INT       0x08u /* the scalars are integers (int64_t), not doubles */
-#define QUOIT_SQE_FLAGS     0x0fu /* all that are defined */
+/* sqe.link is an SQ index of the ring sqe.event_ring: that SQE must have been fetched and ended */
+#define QUOIT_SQE_EVENT     0x10u
+#define QUOIT_SQE_FLAGS     0x1fu /* all that are defined */
 
 /* sqe.priority */
 enum quoit_priority {
@@ -177,13 +179,15 @@ struct quoit_sqe {
 		QUOIT_UNNAMED struct {
 			uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
 			uint32_t deadline; /* microseconds after fetch; 0: none */
-			uint32_t link; /* with QUOIT_SQE_LINK: how many SQEs back on this ring */
+			/* with QUOIT_SQE_LINK: how many SQEs back on this ring; or of QUOIT_SQE_EVENT */
+			uint32_t link;
 			uint64_t scalar[2];
 			uint8_t priority; /* enum quoit_priority */
 			/* CALL: a function's number in its team, and the team's ring; else 0 */
 			uint8_t function;
 			uint8_t team;
-			uint8_t reserved[5];
+			uint8_t event_ring; /* of QUOIT_SQE_EVENT; else 0 */
+			uint8_t reserved[4];
 		};
 		QUOIT_UNNAMED struct {     /* RETURN; its user_data is that of the call's CQE */
 			uint64_t found[2]; /* of a failure: quoit_error.value */
@@ -305,6 +309,8 @@ enum quoit_field {
 	QUOIT_FIELD_HOLDS,
 	/* a call: values: the function's number; how many its team has (0: there is no such team) */
 	QUOIT_FIELD_FUNCTION,
+	/* values: the ring and the SQ index that the event names */
+	QUOIT_FIELD_EVENT,
 	QUOIT_FIELD_NR,
 };
 
