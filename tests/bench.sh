@@ -92,6 +92,7 @@ goals() {
 		call call_lane/handovers <= 1.5 the same by another thread, times two hand-overs by futex
 		call calls_256/addition <= 6 calls, one lane, 256 in flight, times x = x + 1
 		call hypot/openmp <= 1.1 hypot of 10^6 numbers in pieces, times OpenMP
+		cholesky cholesky/dpotrf <= 1.05 Cholesky 2048 in tiles, own potrf, trsm and syrk, times dpotrf
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
@@ -117,13 +118,13 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call event wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call event cholesky wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
 	case $1 in
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
-	phases | trace | tools | beside) sh "tests/bench/$1.sh" "$build" ;;
+	phases | trace | tools | beside | cholesky) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;
