@@ -214,7 +214,10 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 static void describe_handle(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[0])
-		snprintf(to, size, ": %s has handle %#" PRIx64 ", which names no tensor",
+		snprintf(to, size,
+			 ": %s has handle %#" PRIx64
+			 ", which names no tensor, or one of another ring that quoitd does not "
+			 "know yet (quoit_with_event)",
 			 field_name[e->field], e->value[0]);
 	else
 		snprintf(to, size, ": %s is missing", field_name[e->field]);
@@ -330,14 +333,15 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 e->value[0], e->value[1]);
 	else if (e->field == QUOIT_FIELD_EVENT)
 		snprintf(to, size,
-			 ": its event is job %" PRIu64 " of ring %" PRIu64
-			 ", which was not put in, or not before this job",
+			 ": its event is entry %" PRIu64 " of ring %" PRIu64
+			 ": no such entry was put in, or it comes after this job",
 			 e->value[1], e->value[0]);
 	else if (e->field == QUOIT_FIELD_FUNCTION && e->value[1])
 		snprintf(to, size, ": its team has no function %" PRIu64 ": it has %" PRIu64,
 			 e->value[0], e->value[1]);
 	else if (e->field == QUOIT_FIELD_FUNCTION)
-		snprintf(to, size, ": the team of function %" PRIu64 " was closed", e->value[0]);
+		snprintf(to, size, ": the team of function %" PRIu64 " was closed, or never was",
+			 e->value[0]);
 	else if (e->opcode == QUOIT_OP_RELEASE && e->code == -ENOENT)
 		snprintf(to, size, ": nothing is held by an acquire with SQ index %" PRIu64,
 			 e->value[0]);

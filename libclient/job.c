@@ -334,6 +334,9 @@ int quoit_cancel(struct quoit_ring *q, quoit_job job)
 	m.job.ring = q->index;
 	m.job.sq_index = slot->sq_index;
 	err = libquoit_control_ask(q->session, &m, -1);
+	if (err == -EALREADY)
+		return libquoit_refuse(
+			q, err, "the job runs already, or has ended: it cannot be cancelled");
 	return err ? libquoit_refuse(q, err, "%s", quoit_open_text()) : 0;
 }
 

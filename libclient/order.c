@@ -13,7 +13,7 @@ static int publish(struct quoit_ring *q, uint32_t index, struct quoit_event *ret
 
 	if (err)
 		return err;
-	*ret = (struct quoit_event){.ring = q->index, .index = index};
+	*ret = (struct quoit_event){.ring = q->index + 1, .index = index};
 	return 0;
 }
 

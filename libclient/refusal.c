@@ -98,9 +98,15 @@ int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
 
 	if (is_cut && sqe->opcode == QUOIT_OP_LAUNCH && sqe->arg == (uint8_t)number)
 		return refuse_number(q, "kernel", "registering", number, QUOIT_MAX_KERNELS - 1);
+	if (sqe->flags & QUOIT_SQE_EVENT && sqe->reserved0 == UINT32_MAX)
+		return libquoit_refuse(q, -EINVAL,
+				       "the event was not recorded: quoit_record_event or "
+				       "quoit_get_event makes one");
 	if (sqe->opcode == QUOIT_OP_CALL && sqe->function == (uint8_t)number)
-		return libquoit_refuse(q, -EINVAL, "there is no function %d: finding it has failed",
-				       number);
+		return libquoit_refuse(
+			q, -EINVAL,
+			"there is no function %d: take the number from quoit_find_function, and look at its error",
+			number);
 	if (is_cut && sqe->opcode == (uint8_t)number)
 		return refuse_number(q, "operation", "finding", number, QUOIT_OP_NR - 1);
 	if (is_cut && sqe->arg == (uint8_t)number)

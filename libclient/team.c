@@ -152,6 +152,15 @@ static int add_functions(struct quoit_team *t)
 	return err;
 }
 
+static int refuse_access(const struct quoit_function *f)
+{
+	return libquoit_text_refuse(
+		-EINVAL,
+		"function '%s': access is \"%.16s\": give one letter of W, M, R, "
+		"w, r or - for each of the %u tensors of a call",
+		f->name, f->access ? f->access : "", QUOIT_MAX_TENSORS_PER_JOB);
+}
+
 static int check_function(const struct quoit_function *f, unsigned i)
 {
 	if (!f->name || !*f->name || strlen(f->name) >= QUOIT_NAME_BYTES)
@@ -160,10 +169,9 @@ static int check_function(const struct quoit_function *f, unsigned i)
 					    QUOIT_NAME_BYTES - 1);
 	if (!f->run)
 		return libquoit_text_refuse(-EINVAL, "function '%s' has no run", f->name);
-	if (!f->access || strlen(f->access) != QUOIT_MAX_TENSORS_PER_JOB)
-		return libquoit_text_refuse(
-			-EINVAL, "function '%s': access must be %u letters of W, M, R, w, r and -",
-			f->name, QUOIT_MAX_TENSORS_PER_JOB);
+	if (!f->access || strlen(f->access) != QUOIT_MAX_TENSORS_PER_JOB ||
+	    strspn(f->access, "WMRwr-") != QUOIT_MAX_TENSORS_PER_JOB)
+		return refuse_access(f);
 	return 0;
 }
 
@@ -182,6 +190,9 @@ static int check(const struct quoit_function *functions, unsigned count,
 			"the team cannot have %u lanes: allowed are 0 to %u, and with "
 			"QUOIT_TEAM_NO_LANES none",
 			p->lanes, LANES_MOST);
+	if (!functions)
+		return libquoit_text_refuse(
+			-EINVAL, "%u functions are announced, and functions is NULL", count);
 	if (!count || count > QUOIT_MAX_FUNCTIONS)
 		return libquoit_text_refuse(-EINVAL,
 					    "a team cannot have %u functions: allowed are 1 to %u",
@@ -325,6 +336,10 @@ int quoit_close_team(struct quoit_team *team)
 		return 0;
 	if (!libquoit_is_mine(team->session->mine))
 		return libquoit_text_refuse_child();
+	if (libquoit_team_depth())
+		return libquoit_text_refuse(-EDEADLK,
+					    "a function cannot close a team, which waits until the "
+					    "function ends: close it where it was opened");
 	leave(team->session, team);
 	return end(team);
 }

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -288,6 +289,11 @@ static void end_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece
 		cut->failed = piece;
 		cut->said = *c;
 	}
+	if (result < 0 && cut->next < cut->call->pieces) { /* the others need not begin */
+		cut->left -= cut->call->pieces - cut->next;
+		cut->next = cut->call->pieces;
+		unlink_cut(t, cut);
+	}
 	if (!--cut->left)
 		pthread_cond_broadcast(&t->left);
 	pthread_mutex_unlock(&t->rest);
@@ -301,15 +307,12 @@ static void run_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece
 	end_piece(t, cut, piece, result_of(cut->function->run(cut->function->state, &c)), &c);
 }
 
-/* Under the lock: the next piece of the first cut call; its call in *ret.  False: there is none. */
-static bool next_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *ret_piece)
+/* Under the lock: the next piece of this call; false: all are taken. */
+static bool next_piece(struct quoit_team *t, struct cut_call *cut, uint32_t *ret)
 {
-	struct cut_call *cut = t->cut;
-
-	if (!cut)
+	if (cut->next == cut->call->pieces)
 		return false;
-	*ret = cut;
-	*ret_piece = cut->next++;
+	*ret = cut->next++;
 	if (cut->next == cut->call->pieces)
 		unlink_cut(t, cut);
 	return true;
@@ -322,7 +325,8 @@ static bool take_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *re
 	if (!__atomic_load_n(&t->cut, __ATOMIC_RELAXED))
 		return false;
 	pthread_mutex_lock(&t->rest);
-	any = next_piece(t, ret, ret_piece);
+	*ret = t->cut;
+	any = *ret && next_piece(t, *ret, ret_piece);
 	pthread_mutex_unlock(&t->rest);
 	return any;
 }
@@ -333,11 +337,7 @@ static bool own_piece(struct quoit_team *t, struct cut_call *cut, uint32_t *ret)
 	bool any;
 
 	pthread_mutex_lock(&t->rest);
-	any = cut->next < cut->call->pieces;
-	if (any)
-		*ret = cut->next++;
-	if (any && cut->next == cut->call->pieces)
-		unlink_cut(t, cut);
+	any = next_piece(t, cut, ret);
 	pthread_mutex_unlock(&t->rest);
 	return any;
 }
@@ -401,6 +401,11 @@ static int run(struct quoit_team *t, const struct quoit_function *f, struct quoi
 
 	if (pieces <= 1)
 		return result_of(f->run(f->state, c));
+	if (pieces > QUOIT_MAX_PIECES) {
+		snprintf(c->text, sizeof c->text, "pieces() returned %u: allowed are 1 to %u",
+			 pieces, QUOIT_MAX_PIECES);
+		return -E2BIG;
+	}
 	c->pieces = pieces;
 	return run_cut(t, f, c);
 }

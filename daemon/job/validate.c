@@ -281,13 +281,21 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, struct plan *ret)
 {
 	struct fault f;
+	unsigned outputs;
 
 	*ret = (struct plan){.refused = true, .executor = NO_EXECUTOR};
-	if (find_row(s, sqe, &ret->row, &f) && !(ret->row && ret->row->absent))
+	if (find_row(s, sqe, &ret->row, &f) && !(ret->row && ret->row->absent)) {
+		/* A function that is not there, or not any more: it might have written them all. */
+		if (sqe->opcode != QUOIT_OP_CALL)
+			return;
+		outputs = QUOIT_ALL_TENSORS;
+		ret->row = optable_row(QUOIT_OP_CALL);
+	} else if (ret->row->flags & OP_ACQUIRE) { /* if it fails, nothing changes */
 		return;
-	if (ret->row->flags & OP_ACQUIRE) /* if it fails, nothing changes */
-		return;
-	for_each_tensor (i, ret->row->takes & ret->row->writes) {
+	} else {
+		outputs = ret->row->takes & ret->row->writes;
+	}
+	for_each_tensor (i, outputs) {
 		uint32_t view = session_view(s, sqe->tensor[i]);
 
 		if (view == NIL)

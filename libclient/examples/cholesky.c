@@ -31,6 +31,8 @@ static void set_threads(int count)
 
 /* ---- functions on tiles ---- */
 
+/* These are called with tiles alone, which the program has made itself: nothing is checked. */
+
 /* A = L L^T; A becomes L */
 static int potrf(void *state, struct quoit_exec_call *c)
 {

@@ -3,6 +3,7 @@
  * heat.c - heat spreads over a plate: the step is a function of the program's own, cut into pieces
  * that all cores share; sums are Quoit's.  The result is compared with the same steps in one loop.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +37,28 @@ static uint32_t bands(void *state, const struct quoit_exec_call *call)
 	return (call->tensor[0].dim[2] + BAND - 1) / BAND;
 }
 
+/* Is it a dense plate of our size? */
+static int is_plate(const struct quoit_exec_tensor *t)
+{
+	return t->dtype == QUOIT_F32 && t->dim[2] == ROWS && t->dim[3] == COLUMNS &&
+	       t->stride[2] == (int32_t)COLUMNS && t->stride[3] == 1;
+}
+
 static int step(void *state, struct quoit_exec_call *call)
 {
-	const uint32_t rows = call->tensor[0].dim[2], from = call->piece * BAND;
+	const uint32_t from = call->piece * BAND;
 
 	(void)state;
-	if (rows != ROWS || call->tensor[0].dim[3] != COLUMNS) {
-		snprintf(call->text, sizeof call->text, "the plate has %u x %u points", rows,
-			 call->tensor[0].dim[3]);
-		return -22; /* EINVAL */
+	if (!is_plate(&call->tensor[0]) || !is_plate(&call->tensor[1])) {
+		snprintf(
+			call->text, sizeof call->text,
+			"a plate has %u x %u points of type %u: needed are %u x %u, dense, float32",
+			call->tensor[1].dim[2], call->tensor[1].dim[3], call->tensor[1].dtype, ROWS,
+			COLUMNS);
+		return -EINVAL;
 	}
 	spread(call->tensor[0].data, call->tensor[1].data, from,
-	       from + BAND < rows ? from + BAND : rows);
+	       from + BAND < ROWS ? from + BAND : ROWS);
 	return 0;
 }
 
@@ -122,22 +133,29 @@ int main(void)
 	char text[256];
 	int err;
 
+	if (!plate) {
+		fprintf(stderr, "heat: there is not enough memory\n");
+		return 1;
+	}
 	err = quoit_open(&params, &s);
 	if (err) {
 		fprintf(stderr, "heat: %s: %s\n", quoit_strerror(err), quoit_open_text());
+		free(plate);
 		return 1;
 	}
 	err = quoit_open_ring(s, NULL, &q);
 	if (!err)
 		err = quoit_open_team(s, functions, 1, NULL, &team);
-	if (err)
+	if (err) {
 		fprintf(stderr, "heat: %s: %s\n", quoit_strerror(err), quoit_open_text());
-	else
+	} else {
 		err = run(q, quoit_find_function(team, "step"), plate, &sum);
-	if (err)
-		fprintf(stderr, "heat: %s\n", quoit_strerror_wait(q, err, text, sizeof text));
-	else
-		err = compare(plate, sum);
+		if (err)
+			fprintf(stderr, "heat: %s\n",
+				quoit_strerror_wait(q, err, text, sizeof text));
+		else
+			err = compare(plate, sum);
+	}
 	quoit_close(s, 0);
 	free(plate);
 	return err != 0;

@@ -103,7 +103,7 @@ struct quoit_open_params {
 	/* what quoit_alloc can hand out; 0: an eighth of the lease, and it grows with the lease */
 	uint64_t arena_bytes;
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
-	/* the shared region (quoit_acquire), a part of the lease; 0: none */
+	/* the shared region (quoit_acquire), a part of the lease; 0: none.  A tensor takes whole pages. */
 	uint64_t shared_bytes;
 	uint32_t max_tensors; /* alive at once; 0: the daemon's default */
 	uint32_t flags;       /* QUOIT_OPEN_* */
@@ -526,7 +526,7 @@ uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last
  * need not be freed.  It is good until 2^31 more jobs were put into its ring.
  */
 struct quoit_event {
-	uint32_t ring;  /* its number in the session */
+	uint32_t ring;  /* 1 + its number in the session; 0: no event, since none was recorded */
 	uint32_t index; /* the SQE that must have been fetched, and its job ended */
 };
 
@@ -793,8 +793,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe
 }
 
 /*
- * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  An
- * operation of a module, or one of your kernels, must even end by then, or its process is killed.
+ * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  A call of a
+ * team, an operation of a module, and one of your kernels must even end by then: of the last two the
+ * process is killed; a function goes on, but its job has failed.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,
 								uint32_t microseconds)
@@ -804,7 +805,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe
 }
 
 /*
- * The two scalars of a job, as bits: for your kernels (quoit_launch) and the operations of modules.
+ * The two scalars of a job, as bits: for your kernels (quoit_launch), your functions (quoit_call) and
+ * the operations of modules.
  * A floating-point number is an error of the compiler, as for an _int below: quoit_bits and
  * quoit_float_bits (half.h) give its bits.
  */
@@ -826,14 +828,17 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_link(struct quoit_sqe sqe
 
 /*
  * The job starts only after the event of another ring (quoit_record_event), and may use tensors that
- * were made on that ring before it.  A job waits for one event or one link.
+ * were made on that ring before it.  A job waits for one event or one link.  An event that was not
+ * recorded goes into sqe.reserved0: then quoit_push and quoit_start refuse the job (-EINVAL).
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_event(struct quoit_sqe sqe,
 							     struct quoit_event event)
 {
 	sqe.flags |= QUOIT_SQE_EVENT;
 	sqe.link = event.index;
-	sqe.event_ring = (uint8_t)event.ring;
+	sqe.event_ring = (uint8_t)(event.ring - 1);
+	if ((event.ring == 0 || event.ring > QUOIT_MAX_RINGS) && sqe.reserved0 == 0)
+		sqe.reserved0 = UINT32_MAX;
 	return sqe;
 }
 

@@ -153,10 +153,10 @@ Test(ring_events, event_that_cannot_come_is_refused)
 {
 	struct fixture f = begin();
 	const struct quoit_event now = event_of(f.p);
-	static const char part[] = "which was not put in, or not before this job";
+	static const char part[] = "no such entry was put in, or it comes after this job";
 	const struct quoit_event bad[] = {
-		{.ring = 63, .index = 0},
-		{.ring = 0, .index = 100000},
+		{.ring = 64, .index = 0},
+		{.ring = 1, .index = 100000},
 		{.ring = now.ring, .index = now.index + 50},
 	};
 
@@ -168,6 +168,14 @@ Test(ring_events, event_that_cannot_come_is_refused)
 		cr_expect_eq(err, -EINVAL);
 		quoit_strerror_wait(f.p, err, text, sizeof text);
 		cr_expect(strstr(text, part), "%s", text);
+	}
+	for (uint32_t ring = 0; ring < 1000; ring += 65) { /* 0: none was recorded */
+		const struct quoit_event none = {.ring = ring, .index = 0};
+		quoit_job job;
+
+		cr_expect_eq(quoit_start(f.p, quoit_with_event(quoit_nop(0), none), &job), -EINVAL);
+		cr_expect(strstr(quoit_error_text(f.p), "the event was not recorded"), "%s",
+			  quoit_error_text(f.p));
 	}
 	cr_expect_eq(quoit_wait(f.p,
 				start(f.p, quoit_with_link(quoit_with_event(quoit_nop(0), now), 1)),

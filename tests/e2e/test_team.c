@@ -94,8 +94,7 @@ static int fill_piece(void *state, struct quoit_exec_call *c)
 static uint32_t four(void *state, const struct quoit_exec_call *c)
 {
 	(void)state;
-	(void)c;
-	return 4;
+	return c->scalar[1].u ? (uint32_t)c->scalar[1].u : 4;
 }
 
 static struct gate gate;
@@ -111,10 +110,13 @@ static int nested(void *state, struct quoit_exec_call *c)
 {
 	struct nest *nest = state;
 	struct quoit_ring *q;
-	int err = quoit_open_ring(nest->s, NULL, &q);
 	quoit_job job;
+	int err;
 
 	(void)c;
+	if (nest->depth < 0)
+		return quoit_close_team(nest->team);
+	err = quoit_open_ring(nest->s, NULL, &q);
 	if (err)
 		return err;
 	__atomic_sub_fetch(&nest->depth, 1, __ATOMIC_SEQ_CST);
@@ -294,10 +296,40 @@ Test(team, function_that_there_is_not_is_refused)
 
 	cr_expect_eq(unknown, -ENOENT);
 	cr_expect_eq(quoit_start(t.f.q, quoit_call(unknown, 0, 0, 0, 0), &job), -EINVAL);
-	cr_expect(strstr(quoit_error_text(t.f.q), "no function -2"), "%s", quoit_error_text(t.f.q));
+	cr_expect(strstr(quoit_error_text(t.f.q),
+			 "no function -2: take the number from quoit_find_function"),
+		  "%s", quoit_error_text(t.f.q));
 	cr_expect_eq(run(t.f.q, quoit_call(quoit_find_function(t.team, "count") + 20, 0, 0, 0, 0),
 			 QUOIT_FOREVER),
 		     -EINVAL);
+	end_team(&t);
+}
+
+/* Nobody knows what it would have written, so all its tensors fail. */
+Test(team, call_of_a_function_that_is_gone_poisons_its_tensors)
+{
+	struct team_fixture t = begin_team(NULL, NULL);
+	quoit_tensor out = shared(&t.f), x = shared(&t.f);
+	const struct quoit_sqe late = call(&t, "scale", out, x);
+	int32_t got[N];
+
+	cr_assert_eq(quoit_push(t.f.q, quoit_fill_int(out, 5)), 0);
+	cr_assert_eq(quoit_push(t.f.q, quoit_fill_int(x, 5)), 0);
+	cr_assert_eq(quoit_wait_all(t.f.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_close_team(t.team), 0);
+	cr_assert_eq(quoit_push(t.f.q, late), 0);
+	cr_expect_eq(quoit_read(t.f.q, out, got, sizeof got), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_read(t.f.q, x, got, sizeof got), -QUOIT_EPOISON);
+	end(&t.f);
+}
+
+/* In a lane: a function that closes its team would wait for itself. */
+Test(team, function_cannot_close_its_team)
+{
+	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 1});
+
+	nest = (struct nest){t.f.s, t.team, -1};
+	cr_expect_eq(run(t.f.q, call(&t, "nested", 0, 0), QUOIT_FOREVER), -EDEADLK);
 	end_team(&t);
 }
 
@@ -310,6 +342,7 @@ Test(team, what_no_team_can_have_is_refused)
 	struct quoit_team *team;
 
 	cr_expect_eq(quoit_open_team(f.s, functions, 0, NULL, &team), -EINVAL);
+	cr_expect_eq(quoit_open_team(f.s, NULL, 1, NULL, &team), -EINVAL);
 	cr_expect_eq(quoit_open_team(f.s, two, 2, NULL, &team), -EEXIST);
 	cr_expect_eq(quoit_open_team(f.s, two, 1, &params, &team), -EINVAL);
 	odd.access = "M--";
@@ -349,6 +382,21 @@ Test(team, first_piece_that_failed_counts)
 		cr_assert_eq(run(t.f.q, quoit_with_scalars(call(&t, "fill_piece", a, 0), 2, 0),
 				 QUOIT_FOREVER),
 			     -2);
+	end_team(&t);
+}
+
+Test(team, too_many_pieces_are_refused)
+{
+	struct team_fixture t = begin_team(NULL, NULL);
+	quoit_tensor a = shared(&t.f);
+	char text[256];
+	int err = run(t.f.q,
+		      quoit_with_scalars(call(&t, "fill_piece", a, 0), 0, QUOIT_MAX_PIECES + 1),
+		      QUOIT_FOREVER);
+
+	cr_expect_eq(err, -E2BIG);
+	quoit_strerror_wait(t.f.q, err, text, sizeof text);
+	cr_expect(strstr(text, "pieces() returned 65537: allowed are 1 to 65536"), "%s", text);
 	end_team(&t);
 }
 

@@ -70,6 +70,7 @@ compile_and_run() {
 	as alice sh -ec 'cd; gcc -std=c17 hello.c -static $(pkg-config --static --cflags --libs libquoit) -o hello-static'
 	is '1000 x 2 x 2 = 4000' as alice quoit run -- /home/alice/hello-static
 	for example in /usr/share/doc/libquoit-dev/examples/*.c; do
+		case $example in */cholesky.c) continue ;; esac # it needs LAPACK, which is not here
 		gcc -std=gnu17 -D_GNU_SOURCE "$example" -lquoit -lm -o $work/example
 	done
 }

@@ -1014,7 +1014,8 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		       "exp (job 0x9) failed with EBADF: tensor 1 is missing"),
 		FAILED(-EBADF, EXP, TENSOR1, 0x100007, 16384,
 		       "exp (job 0x9) failed with EBADF: tensor 1 has handle 0x100007, which names "
-		       "no tensor"),
+		       "no tensor, or one of another ring that quoitd does not know yet "
+		       "(quoit_with_event)"),
 		FAILED(-EINVAL, ADD, TENSOR2, QUOIT_MISFIT_DIM_OR_1 + 2, 7 | UINT64_C(5) << 32,
 		       "add (job 0x9) failed with EINVAL: dim 2 of tensor 2 is 7, allowed is 5 or "
 		       "1"),

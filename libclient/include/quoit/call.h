@@ -37,8 +37,9 @@ struct quoit_exec_call {
 	union quoit_exec_scalar scalar[2];
 	uint8_t arg;
 	/* The client's error record: a function that fails fills these in. */
-	uint8_t field;     /* enum quoit_field */
-	uint64_t value[2]; /* the value found, the value allowed */
+	uint8_t field; /* enum quoit_field */
+	/* what they mean depends on the field, see there; of most: what was found, what is allowed */
+	uint64_t value[2];
 	/* a function of a team that is cut into pieces: which piece, of how many; else 0 of 1 */
 	uint32_t piece, pieces;
 	/* of a team: a function that fails may say why in a sentence; "": it does not */

@@ -20,21 +20,25 @@
  * Its tensors must be ones that the program can reach: of the shared region (QUOIT_CREATE_SHARED),
  * or in the arena (quoit_create_in).  No byte is copied.
  *
- * A team is a set of threads of this process that run calls.  A thread that waits on a ring into which
- * it has put calls (quoit_wait and its kin, and a push that waits for room) runs calls meanwhile, too,
- * unless the ring was opened with QUOIT_RING_NO_CALLS.  So a function may run in any of these threads,
- * several at a time.
+ * A team is a set of threads of this process that run calls.  A thread that waits on a managed ring
+ * (quoit_wait and its kin, quoit_read, a push that waits for room) may run calls meanwhile, too, unless
+ * the ring was opened with QUOIT_RING_NO_CALLS.  A poll (timeout 0, quoit_get_result) runs none.  So a
+ * function may run in any of these threads, several at a time.
  *
- * A function may wait for jobs: in a ring that it has opened itself, which no other thread uses, and
- * which it should keep (a session has 64 ring numbers in all).  Meanwhile its thread may run any other
- * function on top of it, and the same one again: so it must hold no lock that these take.  Give such
- * waits a deadline: if what it waits for needs what it itself keeps (memory of the lease that is short,
- * the output of a call that waits below it on the same stack), it waits for itself.
+ * A function may wait for jobs: in a ring of its own for each thread (_Thread_local), which it opens
+ * once, since a session has 64 ring numbers in all; quoit_close closes it.  A ring that another thread
+ * uses works, or fails with -EBUSY, by which thread happens to run the function.  While a function
+ * waits, its thread may run any other function on top of it, and the same one again: so it must hold no
+ * lock that a function takes.  It waits for itself if its job needs something that it holds, such as
+ * the last free memory of the lease, or the output of a call that is suspended below it on the same
+ * stack: give such waits a timeout.
  */
 #ifndef QUOIT_TEAM_H
 #define QUOIT_TEAM_H
 
 #include <quoit/call.h>
+
+#define QUOIT_MAX_PIECES 65536u /* of one call */
 
 struct quoit_team;
 
@@ -47,14 +51,16 @@ struct quoit_function {
 	 */
 	const char *access;
 	/*
-	 * Required.  Returns 0 or a count, or a negative errno; then it may fill in call->field,
-	 * call->value and call->text.
+	 * Required.  Returns 0 or a count, or a negative errno (-1 to -4095; else the call fails with
+	 * -EPROTO); then it may fill in call->field, call->value and call->text.
 	 */
 	int (*run)(void *state, struct quoit_exec_call *call);
 	/*
-	 * Optional: into how many pieces a call is cut, asked in the thread that takes it.  `run` is
-	 * called once for each piece, by as many threads as are free.  The call's result is that of the first piece that failed, or else
-	 * of piece 0.
+	 * Optional: into how many pieces a call is cut, asked in the thread that takes it: 0 and 1 are
+	 * the whole, QUOIT_MAX_PIECES is the most, and a few for each thread are enough.  `run` is called
+	 * for each piece, by as many threads as are free, so pieces must write different elements.  The
+	 * call's result is that of piece 0; or of the failed piece with the lowest number: after a
+	 * failure no further piece begins.
 	 */
 	uint32_t (*pieces)(void *state, const struct quoit_exec_call *call);
 	void *state; /* the caller's, for both */
@@ -74,28 +80,32 @@ struct quoit_team_params {
 /*
  * Open a team with these functions, which are copied (their states are not), and start its threads.
  * They are pinned to the CPUs that the calling thread may use, one after another.  params may be NULL.  *ret is the caller's until quoit_close_team or
- * quoit_close.  -EINVAL: a function or a parameter is not allowed; -EAGAIN: no thread can be started;
- * and as quoit_open_ring, since a team has a ring.  quoit_open_text says more.
+ * quoit_close.  -EINVAL: a function or a parameter is not allowed; -EEXIST: two functions have one name;
+ * -EAGAIN: no thread can be started; and as quoit_open_ring, since a team has a ring.  quoit_open_text says more.
  */
 QUOIT_TO_CHECK int quoit_open_team(struct quoit_session *s, const struct quoit_function *functions,
 				   unsigned count, const struct quoit_team_params *params,
 				   struct quoit_team **ret);
 
 /*
- * Wait for the calls that run, end the threads, and free the team.  Calls that have not begun fail with
- * -ECANCELED, so wait for them first; calls that are put in later fail with -EINVAL.  team may be NULL.
- * Not from a function, and not while another thread closes it.
+ * Wait for the calls that run, end the threads, and free the team.  Wait for its calls first: those that
+ * quoitd has, and that have not begun, fail with -ECANCELED; all others, also those put in before but
+ * not published (quoit_flush), with -EINVAL.  team may be NULL.  -EDEADLK: a function calls it.  Not while
+ * another thread closes it.
  * -ECONNRESET: quoitd is gone; the team is freed.  -EOWNERDEAD: this is a child process.
  */
 int quoit_close_team(struct quoit_team *team);
 
-/* The number of a function, for quoit_call; -ENOENT: the team has none of this name. */
+/*
+ * The number of a function, for quoit_call; -ENOENT: the team has none of this name, as
+ * quoit_open_text says.
+ */
 int quoit_find_function(const struct quoit_team *team, const char *name);
 
 /*
- * Run calls in this thread for so many milliseconds (QUOIT_FOREVER: until the team is closed, or
+ * Run calls in this thread, beside lanes or alone, for so many milliseconds (QUOIT_FOREVER: until the team is closed, or
  * quoitd is gone).  Returns how many calls and pieces of calls it ran, at most INT_MAX.  -ECONNRESET:
- * quoitd is gone, and it ran none.
+ * quoitd is gone, and it ran none.  It publishes no ring: quoit_flush first.
  */
 int quoit_serve_team(struct quoit_team *team, int timeout_ms);
 
