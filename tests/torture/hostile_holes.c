@@ -122,8 +122,13 @@ static bool make_tensors(struct raw_client *c)
 /* Does it compute on the host? */
 static bool computes(const struct operation *op)
 {
-	return strcmp(op->shape, "NONE") && strcmp(op->shape, "FILE") &&
-	       strcmp(op->shape, "LAUNCH");
+	static const char *const elsewhere[] = {"NONE",    "FILE",    "LAUNCH",
+						"ACQUIRE", "RELEASE", "CALL"};
+
+	for (unsigned i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (!strcmp(op->shape, elsewhere[i]))
+			return false;
+	return true;
 }
 
 static bool moves_a_file(const struct operation *op)
