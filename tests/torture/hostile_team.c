@@ -280,6 +280,7 @@ static void team_that_never_returns(struct stage *s)
 		sqe = call(&p, i);
 		CHECK(s, raw_submit(&p.c, &sqe));
 	}
+	CHECK(s, !raw_run(&p.c, raw_job(QUOIT_OP_NOP, 0, 0, 0))); /* all of them are fetched */
 	m.job.ring = p.team.ring;
 	CHECK(s, !raw_call(&p.c, &m, NULL, 0, &count));
 	for (unsigned i = 0; i < 21; i++)
