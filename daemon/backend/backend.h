@@ -18,7 +18,7 @@ struct backend {
 	/* Take a ready job.  0, or -EBUSY: there is no room now, and the job stays ready. */
 	int (*start)(struct reactor *r, struct session *s, struct job *job);
 
-	/* Give back the jobs that have ended.  True: there were some. */
+	/* Optional.  Give back the jobs that have ended.  True: there were some. */
 	bool (*poll)(struct reactor *r);
 
 	/*
@@ -35,7 +35,10 @@ struct backend {
 	void (*submit)(struct reactor *r);
 	void (*wake)(struct reactor *r);
 
-	/* Before a sleep, with need_wake set.  True: nothing has come, and what comes will wake us. */
+	/*
+	 * Optional.  Before a sleep, with need_wake set.  True: nothing has come, and what comes will
+	 * wake us.
+	 */
 	bool (*may_sleep)(struct reactor *r);
 	/* Optional.  The longest sleep in ns; UINT64_MAX: any. */
 	uint64_t (*sleep_ns)(struct reactor *r);
@@ -91,7 +94,9 @@ static inline bool backends_poll(struct reactor *r)
 {
 	bool any = false;
 
-#define POLL(name) any |= name.poll(r);
+#define POLL(name)                                                                                 \
+	if (name.poll)                                                                             \
+		any |= name.poll(r);
 	BACKENDS(POLL)
 #undef POLL
 	return any;

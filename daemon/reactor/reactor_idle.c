@@ -141,7 +141,7 @@ static bool may_sleep(struct reactor *r)
 	idle &= quoit_ring_sleep(&r->memory->from_thread, &r->need_wake);
 	idle &= bells_may_sleep(r->bells);
 	for_each_backend (b)
-		idle &= (*b)->may_sleep(r);
+		idle &= !(*b)->may_sleep || (*b)->may_sleep(r);
 	return idle && !r->backlog_count && !r->leaves;
 }
 

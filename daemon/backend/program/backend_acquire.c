@@ -26,16 +26,4 @@ static int grant(struct reactor *r, struct session *s, struct job *job)
 	return 0;
 }
 
-static bool poll_none(struct reactor *r)
-{
-	(void)r;
-	return false;
-}
-
-static bool may_sleep(struct reactor *r)
-{
-	(void)r;
-	return true;
-}
-
-const struct backend acquire_backend = {.start = grant, .poll = poll_none, .may_sleep = may_sleep};
+const struct backend acquire_backend = {.start = grant};

@@ -153,7 +153,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 {
 	struct ring *ring = team_ring(s, job->sqe.team);
 
-	if (!ring || ring->closing || ring->no_completions) { /* nobody serves it any more */
+	if (!ring || ring->closing || ring->no_completions) { /* the team takes no more calls */
 		cancel(s, job);
 		return 0;
 	}
@@ -305,22 +305,8 @@ static uint64_t late(struct reactor *r, struct session *s, struct job *job, bool
 	return UINT64_MAX;
 }
 
-static bool poll_none(struct reactor *r)
-{
-	(void)r;
-	return false;
-}
-
-static bool may_sleep(struct reactor *r)
-{
-	(void)r;
-	return true;
-}
-
 const struct backend call_backend = {
 	.start = start,
-	.poll = poll_none,
-	.may_sleep = may_sleep,
 	.can_be_late = can_be_late,
 	.late = late,
 	.abandon = abandon,
