@@ -14,9 +14,6 @@
 #define FLAG_CALL    OP_CALL
 #define FLAG_RETURN  OP_RETURN
 
-/* Operations that need no arithmetic. */
-#define ELSEWHERE (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE | OP_CALL | OP_RETURN)
-
 static struct op_row table[QUOIT_OP_NR] = {
 #define QUOIT_OP(nr, NAME, label, family_, letters, rule, types_, picoseconds, what, help)         \
 	[nr] = {.name = #label,                                                                    \
@@ -114,7 +111,8 @@ void optable_init(void)
 		table[i].module = NO_EXECUTOR;
 		table[i].broadcast = broadcast_dims(table[i].shape);
 		table[i].impl = ops_find((uint8_t)i);
-		table[i].absent = !is_vital(i) && !(table[i].flags & ELSEWHERE) && !table[i].impl;
+		table[i].absent =
+			!is_vital(i) && !(table[i].flags & OP_ELSEWHERE) && !table[i].impl;
 		table[i].scalar_arg = scalar_arg(&table[i]);
 		read_forms(&table[i]);
 	}

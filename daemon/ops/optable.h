@@ -45,6 +45,10 @@ enum op_flags {
 	OP_RELEASE = 64, /* ends that; takes effect at fetch */
 	OP_CALL = 128,   /* a function of the program's, with its own row (session_team.h) */
 	OP_RETURN = 256, /* ends that; takes effect at fetch */
+
+	/* Any of these: no function of the table computes it. */
+	OP_ELSEWHERE =
+		OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE | OP_CALL | OP_RETURN,
 };
 
 /* Jobs that the CPU runs; other values are the number of a module's or a device's executor. */

@@ -106,9 +106,6 @@ static bool overwrites(const struct session *s, const struct plan *plan, unsigne
 	       v->hi == s->buffers[v->buffer].size;
 }
 
-/* Operations that the reactor does not run itself. */
-#define ELSEWHERE (OP_FILE | OP_MODULE | OP_LAUNCH | OP_ACQUIRE | OP_RELEASE | OP_CALL)
-
 /*
  * Can the job run at this moment?  It must be short, no job before it may use its bytes, and the
  * bytes must be there.  Bits of *ret_zero: buffers to clear first.
@@ -120,7 +117,7 @@ static bool can_run_now(struct session *s, const struct quoit_sqe *sqe, const st
 
 	*ret_zero = 0;
 	if (sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_EVENT | QUOIT_SQE_AFTER_ALL) ||
-	    plan->cost >= SCHED_INLINE_NS || plan->row->flags & ELSEWHERE || plan->on_device)
+	    plan->cost >= SCHED_INLINE_NS || plan->row->flags & OP_ELSEWHERE || plan->on_device)
 		return false;
 	for_each_tensor (i, plan->tensors) {
 		const struct buffer *b = buffer_of(s, plan, i);
