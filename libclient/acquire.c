@@ -151,13 +151,10 @@ bool libquoit_acquire_ended(struct quoit_ring *q, struct job_slot *slot,
 int quoit_get_pointer(struct quoit_ring *q, quoit_tensor t, void **ret)
 {
 	struct hold *h;
+	int err = libquoit_job_check(q);
 
-	if (!libquoit_is_mine(q->mine))
-		return libquoit_refuse_child(q);
-	if (q->raw)
-		return libquoit_refuse_raw(q);
-	if (alone_check(q))
-		return -EBUSY;
+	if (err)
+		return err;
 	h = find(q, t);
 	if (h && h->state == HOLD_ASKED) {
 		libquoit_job_reap(q);
@@ -229,13 +226,10 @@ static int release(struct quoit_ring *q, struct hold *h)
 int quoit_release_tensor(struct quoit_ring *q, quoit_tensor t)
 {
 	struct hold *h;
+	int err = libquoit_job_check(q);
 
-	if (!libquoit_is_mine(q->mine))
-		return libquoit_refuse_child(q);
-	if (q->raw)
-		return libquoit_refuse_raw(q);
-	if (alone_check(q))
-		return -EBUSY;
+	if (err)
+		return err;
 	h = find(q, t);
 	return h ? release(q, h) : refuse_unheld(q, t);
 }

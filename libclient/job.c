@@ -246,16 +246,24 @@ int libquoit_job_start(struct quoit_ring *q, struct quoit_sqe sqe, uint8_t piece
 
 /* ---- asking ---- */
 
-int quoit_get_result(struct quoit_ring *q, quoit_job job)
+int libquoit_job_check(struct quoit_ring *q)
 {
-	struct job_slot *slot;
-
 	if (!libquoit_is_mine(q->mine))
 		return libquoit_refuse_child(q);
 	if (q->raw)
 		return libquoit_refuse_raw(q);
 	if (alone_check(q))
 		return -EBUSY;
+	return 0;
+}
+
+int quoit_get_result(struct quoit_ring *q, quoit_job job)
+{
+	struct job_slot *slot;
+	int err = libquoit_job_check(q);
+
+	if (err)
+		return err;
 	slot = libquoit_job_find(q, job);
 	if (!slot)
 		return libquoit_refuse_job(q);

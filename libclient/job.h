@@ -54,6 +54,12 @@ void libquoit_job_done(struct quoit_ring *q);
 void libquoit_job_reap(struct quoit_ring *q);
 
 /*
+ * May this thread ask about jobs and tensors of the ring?  0; else the refusal: this is a
+ * child of the process that opened it, the ring is a raw one, or another thread uses it (-EBUSY).
+ */
+int libquoit_job_check(struct quoit_ring *q);
+
+/*
  * As quoit_start, but on the reserved slots.  piece: see struct job_slot; a job with a piece is
  * detached from the start.
  */

@@ -27,13 +27,10 @@ int quoit_record_event(struct quoit_ring *q, struct quoit_event *ret)
 int quoit_get_event(struct quoit_ring *q, quoit_job job, struct quoit_event *ret)
 {
 	const struct job_slot *slot;
+	int err = libquoit_job_check(q);
 
-	if (!libquoit_is_mine(q->mine))
-		return libquoit_refuse_child(q);
-	if (q->raw)
-		return libquoit_refuse_raw(q);
-	if (alone_check(q))
-		return -EBUSY;
+	if (err)
+		return err;
 	slot = libquoit_job_find(q, job);
 	return slot ? publish(q, slot->sq_index, ret) : libquoit_refuse_job(q);
 }

@@ -31,8 +31,9 @@ struct team_text {
 struct cut_call {
 	const struct quoit_function *function;
 	const struct quoit_exec_call *call;
-	uint32_t next;   /* atomic: the next piece; at or above call->pieces: all are taken */
-	uint32_t left;   /* pieces that have not ended; this and the next two under team->rest */
+	/* under team->rest, as all that follows */
+	uint32_t next;   /* the next piece; call->pieces: all are taken */
+	uint32_t left;   /* pieces that have not ended */
 	uint32_t failed; /* the first piece that failed, and what it said; valid if result < 0 */
 	int result;
 	struct quoit_exec_call said;
