@@ -13,8 +13,8 @@ struct connection *connections_find_session(struct control *c, uint64_t id);
 struct connection *connections_find_owner(struct control *c, const struct session *s);
 
 /*
- * Continue the requests whose blocking call has ended.  Free each connection that is gone, once it
- * waits for no session, answer or blocking call.
+ * Answer each request whose blocking call has returned.  Free each connection that has ended,
+ * once neither its session, an answer nor a blocking call needs it.
  */
 void connections_sweep(struct control *c);
 

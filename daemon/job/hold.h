@@ -4,8 +4,8 @@
  *
  *	ACQUIRE_* ─► a job ─► granted, CQE ─► held ──RELEASE, end of ring or session──► ended
  *
- * A granted acquire is no open job any more: no barrier, link or close waits for it, and the memory
- * queue does not take it for a job before its head.  But its entry stays in the lists of its
+ * When an acquire is granted, its job ends: no barrier, link or close waits for it, and the memory
+ * queue does not count it among the jobs before its head.  But its entry stays in the lists of its
  * buffer (deps.h), so jobs on the same bytes wait for it.  Its view keeps the buffer, and
  * buffer.holds keeps the buffer's bytes where they are.
  *
@@ -23,18 +23,18 @@ bool hold_is_allowed(const struct session *s, struct job *job);
 void hold_grant(struct session *s, struct job *job, uint64_t now, job_ready_fn *ready);
 
 /*
- * The program releases what the acquire with this SQ index has got; or cancels it.  -ENOENT: it has
- * released it already, or there is no such acquire.  From a RELEASE at its fetch.
+ * The reactor has fetched a RELEASE: end the hold that the acquire with this SQ index was granted,
+ * or cancel the acquire.  -ENOENT: the program has released it already, or no acquire has this index.
  */
 int hold_release(struct ring *r, uint32_t sq_index, uint64_t now, job_ready_fn *ready);
 
 /*
- * The same for a RELEASE that cannot be fetched, since the SQEs before it wait; perhaps for this
- * hold.  Its fetch then finds the entry, and removes it.  True: something was released.
+ * End the hold before the reactor can fetch its RELEASE, since the SQEs in front wait, perhaps for
+ * this very hold.  The fetch of the RELEASE then finds the entry and removes it.  True: a hold ended.
  */
 bool hold_release_ahead(struct ring *r, uint32_t sq_index, uint64_t now, job_ready_fn *ready);
 
-/* The same without a RELEASE.  False: there is no such hold. */
+/* End a hold for which the program sends no RELEASE.  False: no hold has this SQ index. */
 bool hold_cancel(struct ring *r, uint32_t sq_index, uint64_t now, job_ready_fn *ready);
 
 /* All holds of a ring, NULL: of the session, end: at once, or when no piece is being moved. */

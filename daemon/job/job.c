@@ -296,7 +296,7 @@ static void mark_outputs(struct session *s, const struct ring *r, struct job *jo
 			view_written(s, &s->views[job->view[i]], job->reads & 1u << i, res, &cause);
 }
 
-/* It is no open job of its session and its ring any more. */
+/* Take the job off the lists of open jobs, its session's and its ring's. */
 static void leave_lists(struct session *s, struct ring *r, struct job *job, uint64_t now)
 {
 	deps_ring_remove(r, job);

@@ -17,22 +17,23 @@
  * - Everything before the head has its bytes and waits for older jobs only, so it ends: there is
  *   no deadlock.
  *
- * What the program itself holds (job/hold.h) is no job before the head: a granted acquire has ended
- * in the serial run, too.  So if only holds are left before a head that does not fit, it is refused.
- * A job that waits for a hold is a job before the head: in the serial run it waits for the release,
- * and so does all behind it.  The head waits for it, and is not refused, since the bytes of that job
- * may come back.  This never ends only if the program waits for the head before it releases; then
- * the serial run does not end either.  Bytes of what is freed while it is held come back by the
- * release: they go to jobs that are fetched after both.
+ * A hold (job/hold.h) does not count as a job before the head: its acquire has been granted, so it
+ * has ended in the serial run, too.  So if only holds are left before a head that does not fit, it
+ * is refused.  A job that waits for a hold is a job before the head: in the serial run it waits for
+ * the release, and so does all behind it.  The head waits for it, and is not refused, since the
+ * bytes of that job may come back.  This never ends only if the program waits for the head before
+ * it releases; then the serial run does not end either.  Bytes of what is freed while it is held
+ * come back by the release: they go to jobs that are fetched after both.
  *
  * Whole size classes are charged, so fragmentation cannot break this (region.h).  Bytes of the
- * pinned and of the shared region are counted apart, in whole pages, but wait in the same queue: the
- * head gets all that it lacks of every kind at once, or nothing.  Such bytes that are free but not in
- * one place are moved together once everything before the head has ended (memory_pinned.h), so they
- * cannot break it either.  The exception: pieces that the program holds stay where they are, since it
- * has their addresses.  An acquire is granted only after all jobs before it have got their bytes, so
- * only later ones find its piece in their way.  A head that finds no place between them is refused.  So for a program
- * that holds tensors the theorem counts the longest place that its held tensors leave.
+ * pinned and of the shared region are counted apart, in whole pages, but wait in the same queue:
+ * the head gets all that it lacks of every kind at once, or nothing.  Such bytes that are free but
+ * not in one place are moved together once everything before the head has ended (memory_pinned.h),
+ * so they cannot break it either.  The exception: pieces that the program holds stay where they
+ * are, since it has their addresses.  An acquire is granted only after all jobs before it have got
+ * their bytes, so only jobs after it find its piece in their way.  A head that finds no place
+ * between held pieces is refused.  So for a program that holds tensors, the theorem counts the
+ * longest place that they leave.
  *
  * If the lease grows (lease.h), all this holds for the promised part.  Bytes beyond it are only
  * added: a job that gets -ENOMEM did not fit when everything before it had ended, and the user's
