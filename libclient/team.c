@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* team.c - open and close teams, and their threads */
+/* team.c - open and close teams; their functions, and the words of those that failed */
 #include "team.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,115 +15,6 @@
 
 #define DEFAULT_ENTRIES 128u
 #define LANES_MOST      1024u
-
-/* ---- threads ---- */
-
-/* A thread comes into the team, or leaves it. */
-static void count_thread(struct quoit_team *t, int by)
-{
-	pthread_mutex_lock(&t->rest);
-	t->helpers += (uint32_t)by;
-	if (!t->helpers)
-		pthread_cond_broadcast(&t->left);
-	pthread_mutex_unlock(&t->rest);
-}
-
-static void *lane_run(void *arg)
-{
-	const struct lane *lane = arg;
-	char name[16];
-	cpu_set_t cpus;
-
-	snprintf(name, sizeof name, "quoit-lane-%u", lane->number % 1000);
-	(void)pthread_setname_np(pthread_self(), name);
-	CPU_ZERO(&cpus);
-	if (lane->cpu >= 0 && lane->cpu < CPU_SETSIZE) {
-		CPU_SET((unsigned)lane->cpu, &cpus);
-		(void)sched_setaffinity(0, sizeof cpus, &cpus); /* it works anywhere */
-	}
-	(void)libquoit_team_serve_until(lane->team, NEVER);
-	count_thread(lane->team, -1);
-	return NULL;
-}
-
-/* Wait a moment for the last threads to leave the team.  False: some are still there. */
-static bool has_emptied(struct quoit_team *t)
-{
-	struct timespec until;
-	bool empty;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
-	pthread_mutex_lock(&t->rest);
-	if (t->helpers)
-		(void)pthread_cond_timedwait(&t->left, &t->rest, &until);
-	empty = !t->helpers;
-	pthread_mutex_unlock(&t->rest);
-	return empty;
-}
-
-/*
- * A function that runs may wait for a call that nobody takes any more.  So all that were not taken are
- * returned as cancelled, until the last thread has left.
- */
-static void stop_lanes(struct quoit_team *t)
-{
-	__atomic_store_n(&t->closing, 1, __ATOMIC_SEQ_CST);
-	do {
-		libquoit_team_wake_all(t);
-		libquoit_team_refuse_all(t);
-	} while (!has_emptied(t));
-	libquoit_team_refuse_all(t);
-	for (unsigned i = 0; i < t->lane_count; i++)
-		(void)pthread_join(t->lanes[i].thread, NULL);
-	t->lane_count = 0;
-}
-
-/* The program's signal handlers are for its own threads. */
-static int start_lane(struct lane *lane)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
-		sigdelset(&all, own[i]); /* what a function does is its thread's own */
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&lane->thread, NULL, lane_run, lane);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
-static int start_lanes(struct quoit_team *t, unsigned count, const cpu_set_t *cpus)
-{
-	int cpu = -1, err = 0;
-
-	t->lanes = calloc(count ? count : 1, sizeof *t->lanes);
-	if (!t->lanes)
-		return libquoit_text_refuse_memory();
-	libquoit_team_joins(t, (int)count);
-	for (unsigned i = 0; i < count && !err; i++) {
-		if (cpus && CPU_COUNT(cpus))
-			do
-				cpu = (cpu + 1) % CPU_SETSIZE;
-			while (!CPU_ISSET((unsigned)cpu, cpus));
-		t->lanes[i] = (struct lane){.team = t, .number = i, .cpu = cpu};
-		count_thread(t, 1);
-		err = start_lane(&t->lanes[i]);
-		if (err)
-			count_thread(t, -1);
-		t->lane_count += !err;
-	}
-	if (err)
-		libquoit_text_set("cannot start thread %u of %u: %s", t->lane_count + 1, count,
-				  strerrordesc_np(-err));
-	return err;
-}
 
 /* ---- functions ---- */
 
@@ -281,7 +170,7 @@ static int end(struct quoit_team *t)
 	int err = 0;
 
 	if (t->ring) {
-		stop_lanes(t);
+		libquoit_team_stop_lanes(t);
 		err = libquoit_ring_close_team(t->ring);
 	}
 	team_free(t);
@@ -316,7 +205,8 @@ int quoit_open_team(struct quoit_session *s, const struct quoit_function *functi
 	if (!err)
 		err = add_functions(t);
 	if (!err)
-		err = start_lanes(t, lanes, p->flags & QUOIT_TEAM_UNPINNED ? NULL : &cpus);
+		err = libquoit_team_start_lanes(t, lanes,
+						p->flags & QUOIT_TEAM_UNPINNED ? NULL : &cpus);
 	if (err) {
 		char text[QUOIT_TEXT_BYTES];
 
@@ -350,13 +240,13 @@ int quoit_serve_team(struct quoit_team *team, int timeout_ms)
 
 	if (!libquoit_is_mine(team->session->mine))
 		return libquoit_text_refuse_child();
-	count_thread(team, 1);
+	libquoit_team_enters(team, 1);
 	libquoit_team_joins(team, 1);
 	n = libquoit_team_serve_until(team, clock_deadline(timeout_ms));
 	libquoit_team_joins(team, -1);
 	if (!n && __atomic_load_n(&team->ring->broken, __ATOMIC_RELAXED))
 		n = -ECONNRESET;
-	count_thread(team, -1);
+	libquoit_team_enters(team, -1);
 	return n;
 }
 

@@ -13,7 +13,9 @@
 #ifndef LIBQUOIT_TEAM_H
 #define LIBQUOIT_TEAM_H
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include "library.h"
 
@@ -109,6 +111,8 @@ unsigned libquoit_team_depth(void);
 /* The SQE of a call, as it is put into the ring. */
 struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
 
+/* ---- team_rest.c ---- */
+
 /* Begin and end looking for calls (see above).  Between the two: libquoit_team_has_work. */
 void libquoit_team_seek(struct quoit_team *t);
 void libquoit_team_sought(struct quoit_team *t);
@@ -125,6 +129,36 @@ void libquoit_team_joins(struct quoit_team *t, int by);
 
 /* Wake all threads that sleep on the tail of the team's CQ. */
 void libquoit_team_wake_all(struct quoit_team *t);
+
+/*
+ * A thread comes into the team, or leaves it: a lane, one that serves, or one that waits for a job and
+ * helps.  The team is not freed while one is in it.
+ */
+void libquoit_team_enters(struct quoit_team *t, int by);
+
+/* ---- team_pieces.c ---- */
+
+/* The result of what a function returned: quoitd takes counts and errnos. */
+static inline int team_result(int returned)
+{
+	return returned > -QUOIT_EPOISON ? returned : -EPROTO;
+}
+
+/* Run a call whose function asked for pieces, with all threads that come.  Returns its result. */
+int libquoit_team_run_cut(struct quoit_team *t, const struct quoit_function *f,
+			  struct quoit_exec_call *c);
+
+/* Take a piece of any call that is cut; false: there is none.  Run what was taken. */
+bool libquoit_team_take_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *ret_piece);
+void libquoit_team_run_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece);
+
+/* ---- team_lanes.c ---- */
+
+/* Start so many lanes, each on its own of these CPUs; NULL: they may run on any. */
+int libquoit_team_start_lanes(struct quoit_team *t, unsigned count, const cpu_set_t *cpus);
+
+/* End them, once all calls that nobody has taken are returned as cancelled. */
+void libquoit_team_stop_lanes(struct quoit_team *t);
 
 /* ---- team_help.c ---- */
 

@@ -22,11 +22,7 @@ struct held {
 /* For a team that has no other threads, one that waits is a thread. */
 static void count_helper(struct quoit_team *t, int by)
 {
-	pthread_mutex_lock(&t->rest);
-	t->helpers += (uint32_t)by;
-	if (!t->helpers)
-		pthread_cond_broadcast(&t->left);
-	pthread_mutex_unlock(&t->rest);
+	libquoit_team_enters(t, by);
 	if (t->laneless)
 		libquoit_team_joins(t, by);
 }

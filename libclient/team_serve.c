@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* team_serve.c - take calls, run them, return them, and wait for the next ones */
+/* team_serve.c - take calls, run them, return them, and sleep until the next ones come */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -21,80 +21,7 @@
 #define SLICE_NS    250000000u /* longest sleep between two looks at the socket */
 #define FULL_NAP_NS 20000u     /* the SQ is full: quoitd takes returns at once when it can */
 
-/* ---- seeking and sleeping ---- */
-
-/* Tell quoitd whether to wake sleepers; under the lock.  True: from now on it is to. */
-static bool tell(struct quoit_team *t)
-{
-	bool asks = t->sleepers && !t->seekers;
-
-	if (asks == t->asks_wake)
-		return false;
-	t->asks_wake = asks;
-	QUOIT_RING_STORE(&t->ring->client->cq_wait, asks, QUOIT_RING_SEQ_CST); /* W2 */
-	return asks;
-}
-
-static void wake(struct quoit_team *t, int count)
-{
-	(void)syscall(SYS_futex, &t->ring->client->cq_tail, FUTEX_WAKE, count, NULL, NULL, 0);
-}
-
-void libquoit_team_pass_on(struct quoit_team *t)
-{
-	if (UNLIKELY(__atomic_load_n(&t->sleepers, __ATOMIC_SEQ_CST)) && libquoit_team_has_work(t))
-		wake(t, 1);
-}
-
-void libquoit_team_wake_all(struct quoit_team *t)
-{
-	wake(t, INT32_MAX);
-}
-
-bool libquoit_team_has_work(const struct quoit_team *t)
-{
-	const struct quoit_ring *q = t->ring;
-
-	return __atomic_load_n(&t->cut, __ATOMIC_RELAXED) ||
-	       QUOIT_RING_LOAD(&q->client->cq_head, QUOIT_RING_RELAXED) !=
-		       QUOIT_RING_TAIL(&q->cq, QUOIT_RING_SEQ_CST); /* W2 */
-}
-
-void libquoit_team_seek(struct quoit_team *t)
-{
-	pthread_mutex_lock(&t->rest);
-	t->seekers++;
-	(void)tell(t);
-	pthread_mutex_unlock(&t->rest);
-}
-
-void libquoit_team_sought(struct quoit_team *t)
-{
-	bool asks;
-
-	pthread_mutex_lock(&t->rest);
-	t->seekers--;
-	asks = tell(t);
-	pthread_mutex_unlock(&t->rest);
-	if (asks) /* what was posted before that woke nobody */
-		libquoit_team_pass_on(t);
-}
-
-void libquoit_team_sleeps(struct quoit_team *t, int by)
-{
-	pthread_mutex_lock(&t->rest);
-	__atomic_store_n(&t->sleepers, t->sleepers + (uint32_t)by, __ATOMIC_SEQ_CST);
-	(void)tell(t);
-	pthread_mutex_unlock(&t->rest);
-}
-
-void libquoit_team_joins(struct quoit_team *t, int by)
-{
-	pthread_mutex_lock(&t->rest);
-	t->served_by += (uint32_t)by;
-	__atomic_store_n(&t->ring->client->lanes, t->served_by, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&t->rest);
-}
+/* ---- sleeping ---- */
 
 static bool is_over(const struct quoit_team *t)
 {
@@ -250,119 +177,6 @@ static void note_text(struct quoit_team *t, const struct quoit_call_entry *e, in
 	pthread_mutex_unlock(&t->rest);
 }
 
-/* ---- calls in pieces ---- */
-
-/* The result of what a function returned: quoitd takes counts and errnos. */
-static int result_of(int returned)
-{
-	return returned > -QUOIT_EPOISON ? returned : -EPROTO;
-}
-
-static void link_cut(struct quoit_team *t, struct cut_call *cut)
-{
-	cut->link = t->cut;
-	__atomic_store_n(&t->cut, cut, __ATOMIC_SEQ_CST);
-}
-
-/* All its pieces are taken: nobody needs to find it. */
-static void unlink_cut(struct quoit_team *t, const struct cut_call *cut)
-{
-	struct cut_call *first = t->cut;
-
-	if (first == cut) {
-		__atomic_store_n(&t->cut, cut->link, __ATOMIC_SEQ_CST);
-		return;
-	}
-	for (; first; first = first->link)
-		if (first->link == cut) {
-			first->link = cut->link;
-			return;
-		}
-}
-
-static void end_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece, int result,
-		      const struct quoit_exec_call *c)
-{
-	pthread_mutex_lock(&t->rest);
-	if (result < 0 ? cut->result >= 0 || piece < cut->failed : !piece && cut->result >= 0) {
-		cut->result = result;
-		cut->failed = piece;
-		cut->said = *c;
-	}
-	if (result < 0 && cut->next < cut->call->pieces) { /* the others need not begin */
-		cut->left -= cut->call->pieces - cut->next;
-		cut->next = cut->call->pieces;
-		unlink_cut(t, cut);
-	}
-	if (!--cut->left)
-		pthread_cond_broadcast(&t->left);
-	pthread_mutex_unlock(&t->rest);
-}
-
-static void run_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece)
-{
-	struct quoit_exec_call c = *cut->call;
-
-	c.piece = piece;
-	end_piece(t, cut, piece, result_of(cut->function->run(cut->function->state, &c)), &c);
-}
-
-/* Under the lock: the next piece of this call; false: all are taken. */
-static bool next_piece(struct quoit_team *t, struct cut_call *cut, uint32_t *ret)
-{
-	if (cut->next == cut->call->pieces)
-		return false;
-	*ret = cut->next++;
-	if (cut->next == cut->call->pieces)
-		unlink_cut(t, cut);
-	return true;
-}
-
-static bool take_piece(struct quoit_team *t, struct cut_call **ret, uint32_t *ret_piece)
-{
-	bool any;
-
-	if (!__atomic_load_n(&t->cut, __ATOMIC_RELAXED))
-		return false;
-	pthread_mutex_lock(&t->rest);
-	*ret = t->cut;
-	any = *ret && next_piece(t, *ret, ret_piece);
-	pthread_mutex_unlock(&t->rest);
-	return any;
-}
-
-/* The next piece of this very call. */
-static bool own_piece(struct quoit_team *t, struct cut_call *cut, uint32_t *ret)
-{
-	bool any;
-
-	pthread_mutex_lock(&t->rest);
-	any = next_piece(t, cut, ret);
-	pthread_mutex_unlock(&t->rest);
-	return any;
-}
-
-static int run_cut(struct quoit_team *t, const struct quoit_function *f, struct quoit_exec_call *c)
-{
-	struct cut_call cut = {.function = f, .call = c, .left = c->pieces};
-	uint32_t piece;
-
-	pthread_mutex_lock(&t->rest);
-	link_cut(t, &cut);
-	pthread_mutex_unlock(&t->rest);
-	while (own_piece(t, &cut, &piece)) {
-		libquoit_team_pass_on(t);
-		run_piece(t, &cut, piece);
-	}
-	pthread_mutex_lock(&t->rest);
-	while (cut.left)
-		pthread_cond_wait(&t->left, &t->rest);
-	pthread_mutex_unlock(&t->rest);
-	if (cut.result < 0)
-		*c = cut.said;
-	return cut.result;
-}
-
 /* ---- running ---- */
 
 /* False: quoitd names a place that cannot be. */
@@ -400,14 +214,14 @@ static int run(struct quoit_team *t, const struct quoit_function *f, struct quoi
 	uint32_t pieces = f->pieces ? f->pieces(f->state, c) : 1;
 
 	if (pieces <= 1)
-		return result_of(f->run(f->state, c));
+		return team_result(f->run(f->state, c));
 	if (pieces > QUOIT_MAX_PIECES) {
 		snprintf(c->text, sizeof c->text, "pieces() returned %u: allowed are 1 to %u",
 			 pieces, QUOIT_MAX_PIECES);
 		return -E2BIG;
 	}
 	c->pieces = pieces;
-	return run_cut(t, f, c);
+	return libquoit_team_run_cut(t, f, c);
 }
 
 /* Functions that this thread is in: one that waits for jobs may run others meanwhile. */
@@ -447,7 +261,7 @@ static void run_call(struct quoit_team *t, const struct taken *k)
 bool libquoit_team_take(struct quoit_team *t, struct team_work *ret)
 {
 	ret->team = t;
-	ret->is_piece = take_piece(t, &ret->cut, &ret->piece);
+	ret->is_piece = libquoit_team_take_piece(t, &ret->cut, &ret->piece);
 	return ret->is_piece || take(t, &ret->call);
 }
 
@@ -456,7 +270,7 @@ void libquoit_team_run(struct team_work *w)
 	libquoit_team_pass_on(w->team);
 	depth++;
 	if (w->is_piece)
-		run_piece(w->team, w->cut, w->piece);
+		libquoit_team_run_piece(w->team, w->cut, w->piece);
 	else
 		run_call(w->team, &w->call);
 	depth--;
