@@ -131,8 +131,8 @@ void libquoit_team_joins(struct quoit_team *t, int by);
 void libquoit_team_wake_all(struct quoit_team *t);
 
 /*
- * A thread comes into the team, or leaves it: a lane, one that serves, or one that waits for a job and
- * helps.  The team is not freed while one is in it.
+ * A thread comes into the team, or leaves it: a lane, one that serves, or one that waits for a job
+ * and helps.  The team is not freed while one is in it.
  */
 void libquoit_team_enters(struct quoit_team *t, int by);
 
@@ -163,8 +163,8 @@ void libquoit_team_stop_lanes(struct quoit_team *t);
 /* ---- team_help.c ---- */
 
 /*
- * The thread that waits on this ring runs calls of the session's teams until the wait is done, or the
- * time has come, or no call comes for as long as a wait spins.  True: it is done.
+ * The thread that waits on this ring runs calls of the session's teams until the wait is done, or
+ * the time has come, or no call comes for as long as a wait spins.  True: it is done.
  */
 bool libquoit_team_help(struct quoit_ring *q, uint64_t deadline,
 			bool (*is_done)(struct quoit_ring *q));
@@ -176,8 +176,8 @@ void libquoit_team_sleep(struct quoit_ring *q, uint64_t ns);
 #define TEAM_DEPTH_MOST 32u
 
 /*
- * Must a wait on this ring run calls, since perhaps no other thread can?  So it is where a team has no
- * lanes, and in a function, which may be in the way of the call that it waits for.
+ * Must a wait on this ring run calls, since perhaps no other thread can?  So it is where a team has
+ * no lanes, and in a function, which may be in the way of the call that it waits for.
  */
 static inline bool libquoit_team_must_help(const struct quoit_ring *q)
 {

@@ -50,8 +50,8 @@ static bool has_emptied(struct quoit_team *t)
 }
 
 /*
- * A function that runs may wait for a call that nobody takes any more.  So all that were not taken are
- * returned as cancelled, until the last thread has left.
+ * A function that runs may wait for a call that nobody takes any more.  So all that were not taken
+ * are returned as cancelled, until the last thread has left.
  */
 void libquoit_team_stop_lanes(struct quoit_team *t)
 {

@@ -36,8 +36,8 @@ struct backend {
 	void (*wake)(struct reactor *r);
 
 	/*
-	 * Optional.  Before a sleep, with need_wake set.  True: nothing has come, and what comes will
-	 * wake us.
+	 * Optional.  Before a sleep, with need_wake set.  True: nothing has come, and what comes
+	 * will wake us.
 	 */
 	bool (*may_sleep)(struct reactor *r);
 	/* Optional.  The longest sleep in ns; UINT64_MAX: any. */
@@ -60,7 +60,10 @@ struct backend {
 
 	/* Optional.  The session's client has died: its results are not wanted. */
 	void (*abandon)(struct reactor *r, struct session *s);
-	/* Optional.  The ring goes; it has no jobs of its own any more, and all its SQEs were taken. */
+	/*
+	 * Optional.  The ring goes; it has no jobs of its own any more, and all its SQEs were
+	 * taken.
+	 */
 	void (*ring_closes)(struct reactor *r, struct ring *ring);
 	/*
 	 * Optional.  The session is leaving, and its jobs may still be here: make them end.  The

@@ -24,13 +24,15 @@ void hold_grant(struct session *s, struct job *job, uint64_t now, job_ready_fn *
 
 /*
  * The reactor has fetched a RELEASE: end the hold that the acquire with this SQ index was granted,
- * or cancel the acquire.  -ENOENT: the program has released it already, or no acquire has this index.
+ * or cancel the acquire.  -ENOENT: the program has released it already, or no acquire has this
+ * index.
  */
 int hold_release(struct ring *r, uint32_t sq_index, uint64_t now, job_ready_fn *ready);
 
 /*
  * End the hold before the reactor can fetch its RELEASE, since the SQEs in front wait, perhaps for
- * this very hold.  The fetch of the RELEASE then finds the entry and removes it.  True: a hold ended.
+ * this very hold.  The fetch of the RELEASE then finds the entry and removes it.  True: a hold
+ * ended.
  */
 bool hold_release_ahead(struct ring *r, uint32_t sq_index, uint64_t now, job_ready_fn *ready);
 

@@ -228,7 +228,9 @@ static bool reserve(struct session *s, struct job *job, uint32_t index)
 	return true;
 }
 
-/* Take pieces of fixed pages for all buffers of the job that lack one; false: not all find a place. */
+/*
+ * Take pieces of fixed pages for all buffers of the job that lack one; false: not all find a place.
+ */
 static bool reserve_fixed(struct session *s, struct job *job)
 {
 	uint8_t taken = 0;

@@ -62,7 +62,10 @@ static uint8_t scalar_arg(const struct op_row *row)
 	}
 }
 
-/* Set the forms that fast_elementwise.c may run: two or three tensors, or two and a scalar for the third. */
+/*
+ * Set the forms that fast_elementwise.c may run: two or three tensors, or two and a scalar for the
+ * third.
+ */
 static void read_forms(struct op_row *row)
 {
 	unsigned plain = 1u << OPTABLE_FORM(0, row->takes >> 2 & 1);

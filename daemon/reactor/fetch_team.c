@@ -36,8 +36,8 @@ uint32_t fetch_returns(struct ring *ring, uint32_t index, uint32_t end)
 	bool good = true;
 
 	/*
-	 * A return posts calls, and one that is refused needs a slot of the same CQ.  There surely is
-	 * one for the first that is refused (backend_call.c).
+	 * A return posts calls, and one that is refused needs a slot of the same CQ.  There surely
+	 * is one for the first that is refused (backend_call.c).
 	 */
 	for (; index != end && (good || completion_credits(ring) > 0); index++)
 		good &= fetch_return(ring, index);

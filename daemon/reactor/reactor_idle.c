@@ -238,8 +238,8 @@ static void chores(struct reactor *r)
 	r->next_chores = ended + pause;
 	/*
 	 * Chores are charged to no session, and no pass starts earlier than what was found here.
-	 * After a pass without work, r->last_pass_end stays 0: the reactor may sleep, and the next pass
-	 * reads the clock.
+	 * After a pass without work, r->last_pass_end stays 0: the reactor may sleep, and the next
+	 * pass reads the clock.
 	 */
 	if (r->last_pass_end)
 		r->last_pass_end = ended;

@@ -16,8 +16,8 @@
 #include "reactor.h"
 
 /*
- * Are SQEs of this ring taken?  While quoitd ends, nothing more is fetched of a session, but its teams
- * return the calls that they have.
+ * Are SQEs of this ring taken?  While quoitd ends, nothing more is fetched of a session, but its
+ * teams return the calls that they have.
  */
 static inline bool reactor_fetches(const struct ring *ring)
 {

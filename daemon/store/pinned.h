@@ -6,8 +6,9 @@
  * outside the region: a bit per page, and at a piece's first page its owner.  Pages keep their
  * contents, so a job that takes a piece clears it or writes all of it.
  *
- * Free bytes may be scattered.  pinned_tidy() then moves the pieces to the front, but for those whose
- * owner says that they must stay; its caller keeps all other threads off the region and these tables.
+ * Free bytes may be scattered.  pinned_tidy() then moves the pieces to the front, but for those
+ * whose owner says that they must stay; its caller keeps all other threads off the region and these
+ * tables.
  */
 #ifndef QUOITD_PINNED_H
 #define QUOITD_PINNED_H

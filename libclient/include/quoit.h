@@ -103,7 +103,10 @@ struct quoit_open_params {
 	/* what quoit_alloc can hand out; 0: an eighth of the lease, and it grows with the lease */
 	uint64_t arena_bytes;
 	uint64_t pinned_bytes; /* the pinned region, a part of the lease; 0: none */
-	/* the shared region (quoit_acquire), a part of the lease; 0: none.  A tensor takes whole pages. */
+	/*
+	 * the shared region (quoit_acquire), a part of the lease; 0: none.  A tensor takes whole
+	 * pages.
+	 */
 	uint64_t shared_bytes;
 	uint32_t max_tensors; /* alive at once; 0: the daemon's default */
 	uint32_t flags;       /* QUOIT_OPEN_* */
@@ -467,9 +470,9 @@ bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
  * Write a sentence for the error of the last wait on this ring into the caller's buffer, and return
- * the buffer: the sentence of its error record, with what a function of a team said about its failure
- * (quoit_call), which no other call has; or, without a record, the error's name and quoit_error_text
- * (q NULL: the name only).
+ * the buffer: the sentence of its error record, with what a function of a team said about its
+ * failure (quoit_call), which no other call has; or, without a record, the error's name and
+ * quoit_error_text (q NULL: the name only).
  */
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 
@@ -522,9 +525,9 @@ uint64_t quoit_count_failures(struct quoit_ring *q, struct quoit_error *ret_last
 /* ---- rings that wait for each other ---- */
 
 /*
- * A point in a ring's jobs, for jobs of the session's other rings (quoit_with_event): they wait for it
- * in quoitd, and no thread of the program does.  It may be copied, and passed to other threads; it
- * need not be freed.  It is good until 2^31 more jobs were put into its ring.
+ * A point in a ring's jobs, for jobs of the session's other rings (quoit_with_event): they wait for
+ * it in quoitd, and no thread of the program does.  It may be copied, and passed to other threads;
+ * it need not be freed.  It is good until 2^31 more jobs were put into its ring.
  */
 struct quoit_event {
 	uint32_t ring;  /* 1 + its number in the session; 0: no event, since none was recorded */
@@ -607,7 +610,8 @@ bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *r
 /*
  * Memory of the arena, 64-byte aligned.  NULL: the arena is full and cannot grow; the library asks
  * quoitd for as much again only after a tenth of a second; quoit_open_text says how large the arena
- * is.  Thread-safe; no round trip unless the arena grows.  Free it only when the jobs on it have ended.
+ * is.  Thread-safe; no round trip unless the arena grows.  Free it only when the jobs on it have
+ * ended.
  */
 void *quoit_alloc(struct quoit_session *s, size_t size);
 void quoit_dealloc(struct quoit_session *s, void *memory);
@@ -622,9 +626,9 @@ enum quoit_access {
 /*
  * Acquire a tensor of the shared region (QUOIT_CREATE_SHARED): wait until all earlier jobs that
  * write it (for writing: that use it) have ended, and return a pointer to its first element in
- * *ret.  Until quoit_release_tensor later jobs wait for the program as for a job: those that write the
- * tensor, and if it was acquired for writing also those that read it.  No byte is copied.  Jobs of
- * other rings, and other threads that acquire it, wait in the same way.
+ * *ret.  Until quoit_release_tensor later jobs wait for the program as for a job: those that write
+ * the tensor, and if it was acquired for writing also those that read it.  No byte is copied.  Jobs
+ * of other rings, and other threads that acquire it, wait in the same way.
  *
  * An acquire that fails changes nothing.  -QUOIT_EPOISON: a job that should have written the tensor
  * failed (quoit_get_wait_error says which); -ENOTSUP: it is not in the shared region: create it
@@ -643,8 +647,8 @@ QUOIT_TO_CHECK int quoit_acquire(struct quoit_ring *q, quoit_tensor t, enum quoi
 
 /*
  * The same without waiting: *ret is a job that ends when the tensor is acquired, and can be waited
- * for among others.  Then quoit_get_pointer has the pointer.  quoit_release_tensor before that cancels the
- * job (-ECANCELED).
+ * for among others.  Then quoit_get_pointer has the pointer.  quoit_release_tensor before that
+ * cancels the job (-ECANCELED).
  */
 QUOIT_TO_CHECK int quoit_start_acquire_at(struct quoit_ring *q, quoit_tensor t,
 					  enum quoit_access access, quoit_job *ret,
@@ -794,9 +798,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_priority(struct quoit_sqe
 }
 
 /*
- * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  A call of a
- * team, an operation of a module, and one of your kernels must even end by then: of the last two the
- * process is killed; a function goes on, but its job has failed.
+ * The job must start within this many microseconds of its fetch, or it ends with -ETIME.  A call of
+ * a team, an operation of a module, and one of your kernels must even end by then: of the last two
+ * the process is killed; a function goes on, but its job has failed.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe sqe,
 								uint32_t microseconds)
@@ -806,10 +810,9 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_deadline(struct quoit_sqe
 }
 
 /*
- * The two scalars of a job, as bits: for your kernels (quoit_launch), your functions (quoit_call) and
- * the operations of modules.
- * A floating-point number is an error of the compiler, as for an _int below: quoit_bits and
- * quoit_float_bits (half.h) give its bits.
+ * The two scalars of a job, as bits: for your kernels (quoit_launch), your functions (quoit_call)
+ * and the operations of modules.  A floating-point number is an error of the compiler, as for an
+ * _int below: quoit_bits and quoit_float_bits (half.h) give its bits.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_with_scalars(struct quoit_sqe sqe,
 							       uint64_t scalar0, uint64_t scalar1)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * out = hypot(x, y) over 10^6 doubles, `count` times, with a thread on each of the two CPUs; *ret_ns:
- * of one time.  0; -ENOMEM; -ENOTSUP: it was compiled without OpenMP.
+ * out = hypot(x, y) over 10^6 doubles, `count` times, with a thread on each of the two CPUs;
+ * *ret_ns: of one time.  0; -ENOMEM; -ENOTSUP: it was compiled without OpenMP.
  */
 int peer_hypot_run(const int cpu[2], uint64_t count, double *ret_ns);
 

@@ -4,8 +4,8 @@
  *
  * Programs have vectors of i32 of a few sizes, from none to more than the budget; views, frees, and
  * new tensors on old indices; jobs in place, jobs that fail, jobs that wait.  Some of the host's
- * buffers are pinned or shared, and some of the shared ones are acquired.  With devices, each has as many buffers as the host, and there are copies
- * between them.
+ * buffers are pinned or shared, and some of the shared ones are acquired.  With devices, each has
+ * as many buffers as the host, and there are copies between them.
  *
  * The generator keeps one rule for its own sake: after a failed write of a part of a buffer, the
  * next job on that buffer spans all of it.  The daemon remembers poison as one interval, so

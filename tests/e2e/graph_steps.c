@@ -9,8 +9,8 @@
 #define LIVE_MOST 40u /* tensors */
 
 /*
- * Up to three SQEs a step, so that the smallest ring, with room for 16, takes the release behind jobs
- * that all wait for it.
+ * Up to three SQEs a step, so that the smallest ring, with room for 16, takes the release behind
+ * jobs that all wait for it.
  */
 #define RELEASE_MOST 4u
 

@@ -205,8 +205,8 @@ static bool only_reads(const struct quoit_sqe *sqe)
 }
 
 /*
- * Every operation writes tensor 0 and reads the others; but for NOP, and for acquires: what the program
- * writes is never poison.
+ * Every operation writes tensor 0 and reads the others; but for NOP, and for acquires: what the
+ * program writes is never poison.
  */
 static bool writes(const struct quoit_sqe *sqe, unsigned i)
 {

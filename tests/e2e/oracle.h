@@ -3,10 +3,11 @@
  * oracle.h - a model of quoitd that runs one job at a time, in the order of its calls.
  *
  * It models CREATE, VIEW and FREE of vectors of i32, on the host, pinned or shared there, or on
- * devices, and a few operations on them; what is acquired for writing has oracle_change() done to each element; the charge of buffers by size class or in pages; and poison.  The
- * daemon must give the same answer for each job, however many are in flight
- * (daemon/memory/memory.h, the theorem).  The model is written to be read, shares only the size
- * classes with the daemon, and trusts its caller: every handle is valid.
+ * devices, and a few operations on them; what is acquired for writing has oracle_change() done to
+ * each element; the charge of buffers by size class or in pages; and poison.  The daemon must give
+ * the same answer for each job, however many are in flight (daemon/memory/memory.h, the theorem).
+ * The model is written to be read, shares only the size classes with the daemon, and trusts its
+ * caller: every handle is valid.
  */
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H

@@ -138,8 +138,8 @@ static void return_that_names_no_call(struct stage *s)
 }
 
 /*
- * Workers clear the tensor of a call before it is posted.  A return that names it then is refused: it
- * is not the team's yet.
+ * Workers clear the tensor of a call before it is posted.  A return that names it then is refused:
+ * it is not the team's yet.
  */
 static void return_of_a_call_whose_tensor_is_being_cleared(struct stage *s)
 {

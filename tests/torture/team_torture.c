@@ -3,8 +3,8 @@
  * team_torture.c - threads that call, threads that serve, and teams that come and go
  *
  * Each caller keeps numbers in tensors and says what they must be: a call that runs twice, not at
- * all, or in the wrong order shows.  Pieces count how often each was run.  Lanes, waiting threads and
- * threads of the program's own serve; teams are closed while calls wait.
+ * all, or in the wrong order shows.  Pieces count how often each was run.  Lanes, waiting threads
+ * and threads of the program's own serve; teams are closed while calls wait.
  */
 #include <errno.h>
 #include <pthread.h>

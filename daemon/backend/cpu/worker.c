@@ -320,7 +320,9 @@ void *worker_run(void *arg)
 	unsigned which = (unsigned)(thread - me->thread);
 
 	place(me, which);
-	/* Before its first share, since the watchdog reads that one's clock.  Own threads have one. */
+	/*
+	 * Before its first share, since the watchdog reads that one's clock.  Own threads have one.
+	 */
 	(void)pthread_getcpuclockid(pthread_self(), &thread->clock);
 	while (!worker_is_over(me, which)) {
 		uint32_t seen;

@@ -3,8 +3,9 @@
  * backend_call.c - runs calls: posts them to their team, and ends them when the program returns them
  *
  * No thread of the program waits while a call does: a team has as many calls posted that no thread
- * has taken as it has threads, and one more.  Of short calls it has more, since they would end before
- * the reactor hears of it; but what a call waits for there is short, and so priorities still count.
+ * has taken as it has threads, and one more.  Of short calls it has more, since they would end
+ * before the reactor hears of it; but what a call waits for there is short, and so priorities still
+ * count.
  */
 #include "backend_call.h"
 
@@ -238,7 +239,9 @@ static bool is_of(const struct job *job, const struct ring *team)
 	return !team || job->sqe.team == team->index;
 }
 
-/* Cancel the calls that wait, and those that the program has and will not return; of NULL: of all. */
+/*
+ * Cancel the calls that wait, and those that the program has and will not return; of NULL: of all.
+ */
 static void cancel_calls(struct reactor *r, struct session *s, const struct ring *team)
 {
 	for (uint32_t i = 0; s->calls.waiting && i < s->ring_count; i++) {

@@ -179,7 +179,10 @@ struct quoit_sqe {
 		QUOIT_UNNAMED struct {
 			uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
 			uint32_t deadline; /* microseconds after fetch; 0: none */
-			/* with QUOIT_SQE_LINK: how many SQEs back on this ring; or of QUOIT_SQE_EVENT */
+			/*
+			 * with QUOIT_SQE_LINK: how many SQEs back on this ring; or of
+			 * QUOIT_SQE_EVENT
+			 */
 			uint32_t link;
 			uint64_t scalar[2];
 			uint8_t priority; /* enum quoit_priority */

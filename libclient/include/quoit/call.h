@@ -38,7 +38,9 @@ struct quoit_exec_call {
 	uint8_t arg;
 	/* The client's error record: a function that fails fills these in. */
 	uint8_t field; /* enum quoit_field */
-	/* what they mean depends on the field, see there; of most: what was found, what is allowed */
+	/*
+	 * what they mean depends on the field, see there; of most: what was found, what is allowed
+	 */
 	uint64_t value[2];
 	/* a function of a team that is cut into pieces: which piece, of how many; else 0 of 1 */
 	uint32_t piece, pieces;

@@ -26,8 +26,8 @@
  *   2. The client allocates every page, adds the seals that the reply names, and sends READY.
  *      quoitd checks both, and locks the pages.  Only then does it use them.
  *
- * ARENA's memfd begins with the shared region, where quoitd places tensors (QUOIT_CREATE_SHARED); the
- * arena, where the client places them, follows.
+ * ARENA's memfd begins with the shared region, where quoitd places tensors (QUOIT_CREATE_SHARED);
+ * the arena, where the client places them, follows.
  *
  * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN it sends
  * READY.  Other requests may come in between.

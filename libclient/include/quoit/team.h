@@ -21,17 +21,17 @@
  * or in the arena (quoit_create_in).  No byte is copied.
  *
  * A team is a set of threads of this process that run calls.  A thread that waits on a managed ring
- * (quoit_wait and its kin, quoit_read, a push that waits for room) may run calls meanwhile, too, unless
- * the ring was opened with QUOIT_RING_NO_CALLS.  A poll (timeout 0, quoit_get_result) runs none.  So a
- * function may run in any of these threads, several at a time.
+ * (quoit_wait and its kin, quoit_read, a push that waits for room) may run calls meanwhile, too,
+ * unless the ring was opened with QUOIT_RING_NO_CALLS.  A poll (timeout 0, quoit_get_result) runs
+ * none.  So a function may run in any of these threads, several at a time.
  *
- * A function may wait for jobs: in a ring of its own for each thread (_Thread_local), which it opens
- * once, since a session has 64 ring numbers in all; quoit_close closes it.  A ring that another thread
- * uses works, or fails with -EBUSY, by which thread happens to run the function.  While a function
- * waits, its thread may run any other function on top of it, and the same one again: so it must hold no
- * lock that a function takes.  It waits for itself if its job needs something that it holds, such as
- * the last free memory of the lease, or the output of a call that is suspended below it on the same
- * stack: give such waits a timeout.
+ * A function may wait for jobs: in a ring of its own for each thread (_Thread_local), which it
+ * opens once, since a session has 64 ring numbers in all; quoit_close closes it.  A ring that
+ * another thread uses works, or fails with -EBUSY, by which thread happens to run the function.
+ * While a function waits, its thread may run any other function on top of it, and the same one
+ * again: so it must hold no lock that a function takes.  It waits for itself if its job needs
+ * something that it holds, such as the last free memory of the lease, or the output of a call that
+ * is suspended below it on the same stack: give such waits a timeout.
  */
 #ifndef QUOIT_TEAM_H
 #define QUOIT_TEAM_H
@@ -51,16 +51,16 @@ struct quoit_function {
 	 */
 	const char *access;
 	/*
-	 * Required.  Returns 0 or a count, or a negative errno (-1 to -4095; else the call fails with
-	 * -EPROTO); then it may fill in call->field, call->value and call->text.
+	 * Required.  Returns 0 or a count, or a negative errno (-1 to -4095; else the call fails
+	 * with -EPROTO); then it may fill in call->field, call->value and call->text.
 	 */
 	int (*run)(void *state, struct quoit_exec_call *call);
 	/*
-	 * Optional: into how many pieces a call is cut, asked in the thread that takes it: 0 and 1 are
-	 * the whole, QUOIT_MAX_PIECES is the most, and a few for each thread are enough.  `run` is called
-	 * for each piece, by as many threads as are free, so pieces must write different elements.  The
-	 * call's result is that of piece 0; or of the failed piece with the lowest number: after a
-	 * failure no further piece begins.
+	 * Optional: into how many pieces a call is cut, asked in the thread that takes it: 0 and 1
+	 * are the whole, QUOIT_MAX_PIECES is the most, and a few for each thread are enough.  `run`
+	 * is called for each piece, by as many threads as are free, so pieces must write different
+	 * elements.  The call's result is that of piece 0; or of the failed piece with the lowest
+	 * number: after a failure no further piece begins.
 	 */
 	uint32_t (*pieces)(void *state, const struct quoit_exec_call *call);
 	void *state; /* the caller's, for both */
@@ -79,19 +79,20 @@ struct quoit_team_params {
 
 /*
  * Open a team with these functions, which are copied (their states are not), and start its threads.
- * They are pinned to the CPUs that the calling thread may use, one after another.  params may be NULL.  *ret is the caller's until quoit_close_team or
- * quoit_close.  -EINVAL: a function or a parameter is not allowed; -EEXIST: two functions have one name;
- * -EAGAIN: no thread can be started; and as quoit_open_ring, since a team has a ring.  quoit_open_text says more.
+ * They are pinned to the CPUs that the calling thread may use, one after another.  params may be
+ * NULL.  *ret is the caller's until quoit_close_team or quoit_close.  -EINVAL: a function or a
+ * parameter is not allowed; -EEXIST: two functions have one name; -EAGAIN: no thread can be started;
+ * and as quoit_open_ring, since a team has a ring.  quoit_open_text says more.
  */
 QUOIT_TO_CHECK int quoit_open_team(struct quoit_session *s, const struct quoit_function *functions,
 				   unsigned count, const struct quoit_team_params *params,
 				   struct quoit_team **ret);
 
 /*
- * Wait for the calls that run, end the threads, and free the team.  Wait for its calls first: those that
- * quoitd has, and that have not begun, fail with -ECANCELED; all others, also those put in before but
- * not published (quoit_flush), with -EINVAL.  team may be NULL.  -EDEADLK: a function calls it.  Not while
- * another thread closes it.
+ * Wait for the calls that run, end the threads, and free the team.  Wait for its calls first: those
+ * that quoitd has, and that have not begun, fail with -ECANCELED; all others, also those put in
+ * before but not published (quoit_flush), with -EINVAL.  team may be NULL.  -EDEADLK: a function
+ * calls it.  Not while another thread closes it.
  * -ECONNRESET: quoitd is gone; the team is freed.  -EOWNERDEAD: this is a child process.
  */
 int quoit_close_team(struct quoit_team *team);
@@ -103,9 +104,10 @@ int quoit_close_team(struct quoit_team *team);
 int quoit_find_function(const struct quoit_team *team, const char *name);
 
 /*
- * Run calls in this thread, beside lanes or alone, for so many milliseconds (QUOIT_FOREVER: until the team is closed, or
- * quoitd is gone).  Returns how many calls and pieces of calls it ran, at most INT_MAX.  -ECONNRESET:
- * quoitd is gone, and it ran none.  It publishes no ring: quoit_flush first.
+ * Run calls in this thread, beside lanes or alone, for so many milliseconds (QUOIT_FOREVER: until
+ * the team is closed, or quoitd is gone).  Returns how many calls and pieces of calls it ran, at
+ * most INT_MAX.  -ECONNRESET: quoitd is gone, and it ran none.  It publishes no ring: quoit_flush
+ * first.
  */
 int quoit_serve_team(struct quoit_team *team, int timeout_ms);
 
