@@ -13,10 +13,11 @@
  *	file.c     files                kernels.c kernels
  *	acquire.c  the program's own accesses to tensors
  *	order.c    events between rings
- *	team.c     the program's own functions as jobs (team_serve.c runs them)
+ *	team_*.c   the program's own functions as jobs: team_serve.c takes and runs calls
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
- * control.h, those of strerror.c and error_field.c in refusal.h, those of ring.c and tensor.c here.
+ * control.h, those of strerror.c and error_field.c in refusal.h, those of team_*.c in team.h, those
+ * of ring.c and tensor.c here.
  * Functions between files are named libquoit_*, so that a static libquoit collides with no other
  * name; they return 0 or a count, or -errno.
  */

@@ -9,8 +9,8 @@
 
 #include <quoit/sample.h>
 
-#include "clock.h"
 #include "acquire.h"
+#include "clock.h"
 #include "control.h"
 #include "event.h"
 #include "library.h"

@@ -255,11 +255,12 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 	if (!s)
 		return 0;
 	if (libquoit_is_mine(s->mine)) {
+		/* Jobs of any ring may wait for what the program holds. */
+		for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
+			libquoit_acquire_release_all(q);
 		/*
 		 * Unread CQEs would hold up the jobs behind them: wait until all jobs have ended.
 		 */
-		for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
-			libquoit_acquire_release_all(q);
 		if (!(flags & QUOIT_CLOSE_CANCEL))
 			for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
 				libquoit_ring_settle(q);

@@ -177,7 +177,7 @@ static int factor(struct quoit_ring *q, const struct matrix *m, const struct num
 	return err ? err : quoit_wait_all(q, QUOIT_FOREVER);
 }
 
-/* The factor by LAPACK alone, in all its threads; returns the seconds. */
+/* The factor by LAPACK alone; returns the seconds. */
 static double factor_alone(double *a, size_t n)
 {
 	double begun;

@@ -180,8 +180,8 @@ struct quoit_sqe {
 			uint32_t tensor[QUOIT_MAX_TENSORS_PER_JOB];
 			uint32_t deadline; /* microseconds after fetch; 0: none */
 			/*
-			 * with QUOIT_SQE_LINK: how many SQEs back on this ring; or of
-			 * QUOIT_SQE_EVENT
+			 * with QUOIT_SQE_LINK: how many SQEs back on this ring; with
+			 * QUOIT_SQE_EVENT: the SQ index on event_ring
 			 */
 			uint32_t link;
 			uint64_t scalar[2];
