@@ -132,8 +132,8 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
 /*
  * Once an acquire is granted, its bytes stay where they are.  Jobs that were fetched before it must
  * have their place by then, as in the serial run: it waits behind them, even if it lacks nothing.
- * A call waits in the same way: the memory thread moves pieces while calls run, since a function may
- * run for any time, so the bytes of its tensors must stay where they are.
+ * A call waits in the same way: pieces move only while no job runs, and a function may run for any
+ * time, so one that had begun before the head would hold up the head's move.
  */
 static bool holds_place(const struct job *job)
 {
