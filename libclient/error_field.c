@@ -256,12 +256,82 @@ static void describe_memory(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": %" PRIu64 " bytes could not be allocated", e->value[0]);
 }
 
+/* A time in microseconds, with its unit. */
+static const char *time_text(uint32_t us, char to[24])
+{
+	if (us < 1000)
+		snprintf(to, 24, "%" PRIu32 " us", us);
+	else if (us < 1000000)
+		snprintf(to, 24, "%.4g ms", us / 1e3);
+	else
+		snprintf(to, 24, "%.4g s", us / 1e6);
+	return to;
+}
+
+/* values: 0, QUOIT_MISSED */
+static void describe_missed(const struct quoit_error *e, char *to, size_t size)
+{
+	const uint32_t with = (uint32_t)(e->value[1] >> 32);
+	char deadline[24], had[24];
+
+	time_text((uint32_t)e->value[1], deadline);
+	if (with)
+		snprintf(to, size, ": its deadline of %s passed; %s had had it for %s by then",
+			 deadline, e->opcode == QUOIT_OP_CALL ? "its team" : "its module or device",
+			 time_text(with, had));
+	else
+		snprintf(to, size, ": its deadline of %s passed before it began", deadline);
+}
+
 static void describe_time(const struct quoit_error *e, char *to, size_t size)
 {
 	if (e->value[0])
 		snprintf(to, size, ": it had run for %" PRIu64 " ms and was ended", e->value[0]);
 	else
-		snprintf(to, size, ": its deadline passed while it ran, so it was ended");
+		describe_missed(e, to, size);
+}
+
+static const char *flag_name(uint64_t flag)
+{
+	switch (flag) {
+	case QUOIT_SQE_QUIET:
+		return "QUOIT_SQE_QUIET";
+	case QUOIT_SQE_AFTER_ALL:
+		return "QUOIT_SQE_AFTER_ALL";
+	case QUOIT_SQE_LINK:
+		return "QUOIT_SQE_LINK";
+	case QUOIT_SQE_INT:
+		return "QUOIT_SQE_INT";
+	case QUOIT_SQE_EVENT:
+		return "QUOIT_SQE_EVENT";
+	default:
+		return NULL;
+	}
+}
+
+/* Modules have their own flags; a RETURN's are those of its first word. */
+static bool is_of_flags(const struct quoit_error *e)
+{
+	return e->field == QUOIT_FIELD_FLAGS && e->code == -EINVAL &&
+	       e->opcode < QUOIT_OP_MODULE_FIRST && e->opcode != QUOIT_OP_RETURN &&
+	       e->value[0] <= UINT8_MAX && e->value[0] & ~e->value[1];
+}
+
+/* values: the flags; those that are allowed */
+static void describe_flags(const struct quoit_error *e, char *to, size_t size)
+{
+	const uint64_t bad = e->value[0] & ~e->value[1], first = bad & -bad;
+	const char *name = flag_name(first);
+
+	if (e->value[1] == (QUOIT_SQE_FLAGS & ~QUOIT_SQE_EVENT))
+		snprintf(to, size,
+			 ": it has an event and a link (QUOIT_SQE_EVENT, QUOIT_SQE_LINK): a job "
+			 "waits for one of the two");
+	else if (name)
+		snprintf(to, size, ": it cannot have the flag %s", name);
+	else
+		snprintf(to, size, ": flags is %#" PRIx64 ", and %#" PRIx64 " is unknown",
+			 e->value[0], first);
 }
 
 static bool is_file(const struct quoit_error *e)
@@ -359,6 +429,8 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 		describe_axis(e, to, size);
 	else if (e->field == QUOIT_FIELD_DEADLINE && e->code == -ETIME)
 		describe_time(e, to, size);
+	else if (is_of_flags(e))
+		describe_flags(e, to, size);
 	else if (e->field == QUOIT_FIELD_OPCODE && e->code == -ENOTSUP)
 		snprintf(to, size,
 			 ": it is switched off, or not available for these tensors where they are");

@@ -77,6 +77,20 @@ static const char *op_name(uint8_t opcode)
 
 /* ---- sentences ---- */
 
+#define WHAT_BYTES (QUOIT_NAME_BYTES + 16)
+
+/* The first cause's operation; of a call its function, by name if that is known. */
+static const char *what(const struct quoit_error *e, const char *function, char to[WHAT_BYTES])
+{
+	if (e->opcode != QUOIT_OP_CALL)
+		return op_name(e->opcode);
+	if (function)
+		snprintf(to, WHAT_BYTES, "function '%s'", function);
+	else
+		snprintf(to, WHAT_BYTES, "function %u of team %u", e->function, e->team);
+	return to;
+}
+
 /* No job failed to write there: a process has ended, and its device's memory with it. */
 static bool is_lost_memory(const struct quoit_error *e)
 {
@@ -89,7 +103,8 @@ static bool is_of_another(const struct quoit_error *e)
 	return e->cause != e->user_data || is_lost_memory(e);
 }
 
-static void describe_another(const struct quoit_error *e, const char *field, char *to, size_t size)
+static void describe_another(const struct quoit_error *e, const char *what, const char *field,
+			     char *to, size_t size)
 {
 	if (is_lost_memory(e))
 		snprintf(to, size,
@@ -99,20 +114,27 @@ static void describe_another(const struct quoit_error *e, const char *field, cha
 		snprintf(to, size,
 			 "job %#" PRIx64 " reads the output of %s (job %#" PRIx64
 			 " of ring %u), which failed with %s%s",
-			 e->user_data, op_name(e->opcode), e->cause, e->ring,
-			 quoit_strerror(e->code), field);
+			 e->user_data, what, e->cause, e->ring, quoit_strerror(e->code), field);
 }
 
-static const char *describe(const struct quoit_error *e, bool of_another, char *to, size_t size)
+/*
+ * function: the name of the function if the first cause is a call; field: what libquoit_describe_field
+ * would say; NULL: not known.
+ */
+static const char *describe(const struct quoit_error *e, bool of_another, const char *function,
+			    const char *field, char *to, size_t size)
 {
-	char field[128];
+	char own[160], name[WHAT_BYTES];
 
-	libquoit_describe_field(e, field, sizeof field);
+	if (!field) {
+		libquoit_describe_field(e, own, sizeof own);
+		field = own;
+	}
 	if (of_another)
-		describe_another(e, field, to, size);
+		describe_another(e, what(e, function, name), field, to, size);
 	else
-		snprintf(to, size, "%s (job %#" PRIx64 ") failed with %s%s", op_name(e->opcode),
-			 e->user_data, quoit_strerror(e->code), field);
+		snprintf(to, size, "%s (job %#" PRIx64 ") failed with %s%s",
+			 what(e, function, name), e->user_data, quoit_strerror(e->code), field);
 	return to;
 }
 
@@ -120,7 +142,7 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 			       char *buffer, size_t size)
 {
 	if (cqe->res < 0 && error && cqe->flags & QUOIT_CQE_ERROR)
-		return describe(error, cqe->res == -QUOIT_EPOISON, buffer, size);
+		return describe(error, cqe->res == -QUOIT_EPOISON, NULL, NULL, buffer, size);
 	if (cqe->res < 0)
 		snprintf(buffer, size, "job %#" PRIx64 " failed with %s", cqe->user_data,
 			 quoit_strerror(cqe->res));
@@ -131,7 +153,7 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 
 const char *quoit_strerror_record(const struct quoit_error *error, char *buffer, size_t size)
 {
-	return describe(error, is_of_another(error), buffer, size);
+	return describe(error, is_of_another(error), NULL, NULL, buffer, size);
 }
 
 /* What the function of a call said about its failure. */
@@ -151,7 +173,10 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 	struct quoit_error record;
 
 	if (error < 0 && q && quoit_get_wait_error(q, &record)) {
-		quoit_strerror_record(&record, buffer, size);
+		char name[QUOIT_NAME_BYTES];
+		bool known = libquoit_team_function(q->session, &record, name);
+
+		describe(&record, is_of_another(&record), known ? name : NULL, NULL, buffer, size);
 		add_words(q, &record, buffer, size);
 		return buffer;
 	}

@@ -271,6 +271,23 @@ void libquoit_team_free_all(struct quoit_session *s)
 
 /* ---- words ---- */
 
+bool libquoit_team_function(struct quoit_session *s, const struct quoit_error *e,
+			    char ret[QUOIT_NAME_BYTES])
+{
+	bool known = false;
+
+	if (e->opcode != QUOIT_OP_CALL)
+		return false;
+	pthread_mutex_lock(&s->list);
+	for (const struct quoit_team *t = s->teams; t && !known; t = t->next) {
+		known = t->ring->index == e->team && e->function < t->count;
+		if (known)
+			snprintf(ret, QUOIT_NAME_BYTES, "%s", t->functions[e->function].name);
+	}
+	pthread_mutex_unlock(&s->list);
+	return known;
+}
+
 static bool find_text(struct quoit_team *t, const struct quoit_error *e,
 		      char ret[QUOIT_CALL_TEXT_BYTES])
 {

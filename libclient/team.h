@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <quoit/ctl.h>
+
 #include "library.h"
 
 /* The last failures that came with words. */
@@ -203,6 +205,10 @@ void libquoit_team_close_all(struct quoit_session *s);
 
 /* Free the teams of a session that belongs to the parent process. */
 void libquoit_team_free_all(struct quoit_session *s);
+
+/* The name of the function whose call failed; false: its team has been closed, or it is no call. */
+bool libquoit_team_function(struct quoit_session *s, const struct quoit_error *e,
+			    char ret[QUOIT_NAME_BYTES]);
 
 /* The words that came with the failure of this call; false: there are none (any more). */
 bool libquoit_team_text(struct quoit_session *s, const struct quoit_error *e,

@@ -28,14 +28,10 @@ static void fill_error(struct ring *r, uint32_t slot, const struct quoit_sqe *sq
 {
 	struct quoit_error e = error ? *error : (struct quoit_error){0};
 
-	if (!e.code) { /* this job is the first cause */
-		e.code = res;
-	}
-	if (res != -QUOIT_EPOISON) {
-		e.cause = sqe->user_data;
-		e.opcode = sqe->opcode;
-		e.ring = (uint16_t)r->index;
-	}
+	if (!e.code) /* this job is the first cause */
+		e.code = (int16_t)res;
+	if (res != -QUOIT_EPOISON)
+		completion_name_cause(&e, r, sqe);
 	e.user_data = sqe->user_data;
 	r->errors[slot] = e;
 }

@@ -24,11 +24,24 @@ int completion_credits(struct ring *r);
 
 /*
  * Post the end of a job; a QUIET job that succeeded gets no CQE.  error: what goes into the record
- * of a failure, NULL: nothing.  Where the record has no cause yet, the failed job's user_data, ring
- * and opcode are filled in.  stamps may be NULL.
+ * of a failure, NULL: nothing.  Where the record has no cause yet, the failed job is named as its
+ * cause.  stamps may be NULL.
  */
 void completion_post(struct ring *r, const struct quoit_sqe *sqe, int32_t res,
 		     const struct quoit_error *error, const struct quoit_stamps *stamps);
+
+/* The error's first cause is the job of this SQE. */
+static inline void completion_name_cause(struct quoit_error *e, const struct ring *r,
+					 const struct quoit_sqe *sqe)
+{
+	const bool is_call = sqe->opcode == QUOIT_OP_CALL;
+
+	e->cause = sqe->user_data;
+	e->opcode = sqe->opcode;
+	e->ring = (uint16_t)r->index;
+	e->function = is_call ? sqe->function : 0;
+	e->team = is_call ? sqe->team : 0;
+}
 
 /* Add these flags to the CQE of a job that has succeeded; it was posted, and is not flushed yet. */
 void completion_add_flags(struct ring *r, uint32_t index, uint32_t flags);

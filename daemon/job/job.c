@@ -253,11 +253,37 @@ static bool post(struct ring *r, struct job *job, int32_t res, uint64_t now)
 	return job->has_cqe;
 }
 
+static void fail_early(struct session *s, struct job *job, const struct quoit_error *error,
+		       uint64_t now)
+{
+	job->failed = error->code;
+	job->error = *error;
+	post(ring_of(s, job), job, error->code, now);
+}
+
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now)
 {
-	job->failed = res;
-	job->error = (struct quoit_error){.code = res};
-	post(ring_of(s, job), job, res, now);
+	fail_early(s, job, &(struct quoit_error){.code = (int16_t)res}, now);
+}
+
+struct quoit_error job_missed_deadline(const struct job *job, uint64_t begun, uint64_t now)
+{
+	uint64_t us = 0;
+
+	if (begun) {
+		us = now > begun ? tsc_to_ns(now - begun) / 1000 : 0;
+		us = us < 1 ? 1 : us > UINT32_MAX ? UINT32_MAX : us;
+	}
+	return (struct quoit_error){.code = -ETIME,
+				    .field = QUOIT_FIELD_DEADLINE,
+				    .value = {0, QUOIT_MISSED(job->sqe.deadline, us)}};
+}
+
+void job_fail_late(struct session *s, struct job *job, uint64_t begun, uint64_t now)
+{
+	const struct quoit_error error = job_missed_deadline(job, begun, now);
+
+	fail_early(s, job, &error, now);
 }
 
 void job_refuse(struct session *s, struct job *job, const struct quoit_error *error)
@@ -277,10 +303,8 @@ static struct quoit_error cause_of(const struct ring *r, const struct job *job, 
 	struct quoit_error cause = job->error;
 
 	if (res != -QUOIT_EPOISON) {
-		cause.code = res;
-		cause.cause = job->sqe.user_data;
-		cause.opcode = job->sqe.opcode;
-		cause.ring = (uint16_t)r->index;
+		cause.code = (int16_t)res;
+		completion_name_cause(&cause, r, &job->sqe);
 	}
 	return cause;
 }

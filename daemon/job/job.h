@@ -40,7 +40,14 @@ int job_admit(struct ring *r, const struct quoit_sqe *sqe, const struct plan *pl
 void job_fail_early(struct session *s, struct job *job, int32_t res, uint64_t now);
 
 /*
- * The same for a job that was admitted with a plan of its outputs alone (validate_outputs).  The
+ * The same, with -ETIME: its deadline has passed.  begun: the TSC at which its backend got it, 0: it
+ * has not begun.  And the error of such a job.
+ */
+void job_fail_late(struct session *s, struct job *job, uint64_t begun, uint64_t now);
+struct quoit_error job_missed_deadline(const struct job *job, uint64_t begun, uint64_t now);
+
+/*
+ * As job_fail_early for a job that was admitted with a plan of its outputs alone (validate_outputs).  The
  * caller posts its CQE next, with this error.
  */
 void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);

@@ -338,7 +338,7 @@ static void take_back(struct session *s, struct job *job, const struct memory_me
 			job->zero &= (uint8_t) ~(1u << i);
 	job->failed = m->result;
 	job->error = (struct quoit_error){
-		.field = QUOIT_FIELD_MEMORY, .code = m->result, .value = {m->bytes, 0}};
+		.field = QUOIT_FIELD_MEMORY, .code = (int16_t)m->result, .value = {m->bytes, 0}};
 }
 
 static void allocated(struct session *s, const struct memory_message *m, memory_ready_fn *ready)

@@ -31,7 +31,7 @@ static uint64_t submit_time(const struct ring *ring, uint32_t sq_index)
 
 static struct quoit_error error_of(const struct fault *fault)
 {
-	return (struct quoit_error){.code = fault->code,
+	return (struct quoit_error){.code = (int16_t)fault->code,
 				    .field = fault->field,
 				    .value = {fault->value[0], fault->value[1]}};
 }
@@ -53,10 +53,8 @@ static void poison_outputs(struct session *s, const struct ring *ring, const str
 			   const struct plan *plan, int32_t res, struct quoit_error cause)
 {
 	if (res != -QUOIT_EPOISON) {
-		cause.code = res;
-		cause.cause = sqe->user_data;
-		cause.opcode = sqe->opcode;
-		cause.ring = (uint16_t)ring->index;
+		cause.code = (int16_t)res;
+		completion_name_cause(&cause, ring, sqe);
 	}
 	for_each_tensor (i, plan->writes)
 		view_written(s, plan->t[i], plan->reads & 1u << i, res, &cause);

@@ -23,7 +23,7 @@ static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct jo
 	if (can_be_late)
 		again = b->late(r, s, job, &posted);
 	else
-		job_fail_early(s, job, -ETIME, r->now);
+		job_fail_late(s, job, 0, r->now);
 	if (posted)
 		reactor_touch(r, s->rings[job->ring]);
 	return again;

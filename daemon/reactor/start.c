@@ -45,8 +45,10 @@ static int32_t verdict(struct session *s, struct job *job, uint64_t now)
 		return job->failed;
 	if (job->reads && !job->waits && job_is_poisoned(s, job))
 		return -QUOIT_EPOISON;
-	if (job->deadline && now >= job->deadline)
+	if (job->deadline && now >= job->deadline) {
+		job->error = job_missed_deadline(job, 0, now);
 		return -ETIME;
+	}
 	if (job->tensors && memory_lacking(s, job))
 		return -ENOMEM;
 	return 0;

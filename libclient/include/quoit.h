@@ -470,9 +470,10 @@ bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret);
 
 /*
  * Write a sentence for the error of the last wait on this ring into the caller's buffer, and return
- * the buffer: the sentence of its error record, with what a function of a team said about its
- * failure (quoit_call), which no other call has; or, without a record, the error's name and
- * quoit_error_text (q NULL: the name only).
+ * the buffer: the sentence of its error record; or, without a record, the error's name and
+ * quoit_error_text (q NULL: the name only).  The sentence has more than that of
+ * quoit_strerror_record: the name of a function of a team (quoit_call), and what it said about its
+ * failure.
  */
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 

@@ -177,10 +177,23 @@ Test(ring_events, event_that_cannot_come_is_refused)
 		cr_expect(strstr(quoit_error_text(f.p), "the event was not recorded"), "%s",
 			  quoit_error_text(f.p));
 	}
+	end(&f);
+}
+
+Test(ring_events, event_beside_a_link_is_refused_in_words)
+{
+	struct fixture f = begin();
+	const struct quoit_event e = event_of(f.p);
+	char text[256];
+
+	settle(f.p); /* entry 1, which the link makes of the event, is there */
+	settle(f.p);
 	cr_expect_eq(quoit_wait(f.p,
-				start(f.p, quoit_with_link(quoit_with_event(quoit_nop(0), now), 1)),
+				start(f.p, quoit_with_link(quoit_with_event(quoit_nop(0), e), 1)),
 				QUOIT_FOREVER),
 		     -EINVAL);
+	quoit_strerror_wait(f.p, -EINVAL, text, sizeof text);
+	cr_expect(strstr(text, "it has an event and a link"), "%s", text);
 	end(&f);
 }
 
@@ -191,7 +204,7 @@ Test(ring_events, event_of_the_ring_itself_is_as_good)
 	quoit_job other;
 
 	cr_assert_eq(quoit_push(f.q, quoit_fill_int(gate, 1)), 0);
-	other = start(f.q, quoit_with_event(quoit_nop(0), event_of(f.q)));
+	other = start(f.q, quoit_with_event(quoit_nop(0), event_of(f.p)));
 	cr_expect_eq(quoit_get_result(f.q, other), -EINPROGRESS);
 	release(f.q, gate);
 	cr_expect_eq(quoit_wait(f.q, other, QUOIT_FOREVER), 0);

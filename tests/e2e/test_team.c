@@ -285,7 +285,34 @@ Test(team, failure_reaches_readers_with_its_words)
 	cr_expect_eq(e.value[1], 42u);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
 	cr_expect(strstr(text, "row 41 of the matrix is empty"), "%s", text);
+	cr_expect(strstr(text, "the output of function 'fail' (job "), "%s", text);
+	quoit_strerror_record(&e, text, sizeof text); /* which knows no session */
+	cr_expect(strstr(text, "the output of function 2 of team "), "%s", text);
 	end_team(&t);
+}
+
+Test(team, failed_call_is_named_by_its_function)
+{
+	struct team_fixture t = begin_team(NULL, NULL);
+	struct quoit_sqe gone = call(&t, "scale", 0, 0);
+	char text[256];
+	int err = run(t.f.q, call(&t, "fail", shared(&t.f), 0), QUOIT_FOREVER);
+
+	cr_expect_eq(err, -EDOM);
+	quoit_strerror_wait(t.f.q, err, text, sizeof text);
+	cr_expect_eq(strncmp(text, "function 'fail' (job ", 21), 0, "%s", text);
+	cr_expect(strstr(text, "failed with EDOM: scalar 0 is 41, allowed is 42: row 41"), "%s",
+		  text);
+	err = run(t.f.q, gone, QUOIT_FOREVER); /* refused, and so it never reaches the team */
+	cr_expect_eq(err, -EBADF);
+	quoit_strerror_wait(t.f.q, err, text, sizeof text);
+	cr_expect_eq(strncmp(text, "function 'scale' (job ", 22), 0, "%s", text);
+	cr_expect_eq(quoit_close_team(t.team), 0);
+	err = run(t.f.q, gone, QUOIT_FOREVER);
+	cr_expect_eq(err, -EINVAL);
+	quoit_strerror_wait(t.f.q, err, text, sizeof text);
+	cr_expect_eq(strncmp(text, "function 1 of team ", 19), 0, "%s", text);
+	end(&t.f);
 }
 
 Test(team, function_that_there_is_not_is_refused)
@@ -636,11 +663,23 @@ Test(team, session_closes_with_its_teams)
 Test(team, call_that_is_late_ends_for_its_waiter_and_goes_on)
 {
 	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 1});
-	quoit_job late = start(t.f.p, quoit_with_deadline(call(&t, "pass", 0, 0), 20000)), next;
+	quoit_tensor a = shared(&t.f);
+	quoit_job late, second, next;
+	char text[256];
 
+	settle(t.f.q); /* the tensor is known to the other ring from here on */
+	late = start(t.f.p, quoit_with_deadline(call(&t, "pass", a, 0), 20000));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
 	wait_until(&gate.inside, 1);
 	cr_expect_eq(quoit_wait(t.f.p, late, QUOIT_FOREVER), -ETIME);
+	quoit_strerror_wait(t.f.p, -ETIME, text, sizeof text);
+	cr_expect(strstr(text, "function 'pass' (job "), "%s", text);
+	cr_expect(strstr(text, "ETIME: its deadline of 20 ms passed; its team had had it for "),
+		  "%s", text);
+	second = start(t.f.p, quoit_with_deadline(call(&t, "pass", a, 0), 900));
+	cr_expect_eq(quoit_wait(t.f.p, second, QUOIT_FOREVER), -ETIME);
+	quoit_strerror_wait(t.f.p, -ETIME, text, sizeof text);
+	cr_expect(strstr(text, "ETIME: its deadline of 900 us passed before it began"), "%s", text);
 	next = start(t.f.p, call(&t, "pass", 0, 0));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
 	let_go();

@@ -68,7 +68,8 @@ Test(abi, a_completion_has_its_words_where_they_were)
 		SIZE(struct quoit_cqe, 16),           PLACE(struct quoit_cqe, res, 8),
 		PLACE(struct quoit_cqe, flags, 12),   SIZE(struct quoit_error, 40),
 		PLACE(struct quoit_error, cause, 8),  PLACE(struct quoit_error, value, 16),
-		PLACE(struct quoit_error, code, 32),  PLACE(struct quoit_error, opcode, 36),
+		PLACE(struct quoit_error, code, 32),  PLACE(struct quoit_error, function, 34),
+		PLACE(struct quoit_error, team, 35),  PLACE(struct quoit_error, opcode, 36),
 		PLACE(struct quoit_error, field, 37), PLACE(struct quoit_error, ring, 38),
 		SIZE(struct quoit_stamps, 64),        PLACE(struct quoit_stamps, post, 32),
 	};

@@ -965,8 +965,9 @@ struct sentence {
 
 #define FAILED(code, OP, FIELD, found, allowed, text)                                              \
 	{                                                                                          \
-		{9, code, QUOIT_CQE_ERROR},                                                        \
-			{9, 9, {found, allowed}, code, QUOIT_OP_##OP, QUOIT_FIELD_##FIELD, 0},     \
+		{9, code, QUOIT_CQE_ERROR}, {9, 9, {found, allowed}, code,                         \
+					     0, 0, QUOIT_OP_##OP,    QUOIT_FIELD_##FIELD,          \
+					     0},                                                   \
 			text                                                                       \
 	}
 
@@ -976,17 +977,25 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		{{1, 0, 0}, {0}, "success"},
 		{{1, -EIO, 0}, {0}, "job 0x1 failed with EIO"},
 		{{1, -EINVAL, QUOIT_CQE_ERROR},
-		 {1, 1, {3, 4 | UINT64_C(5) << 32}, -EINVAL, QUOIT_OP_GEMM, QUOIT_FIELD_TENSOR1, 0},
+		 {1,
+		  1,
+		  {3, 4 | UINT64_C(5) << 32},
+		  -EINVAL,
+		  0,
+		  0,
+		  QUOIT_OP_GEMM,
+		  QUOIT_FIELD_TENSOR1,
+		  0},
 		 "gemm (job 0x1) failed with EINVAL: dim 3 of tensor 1 is 4, allowed is 5"},
 		{{2, -ENOMEM, QUOIT_CQE_ERROR},
-		 {2, 2, {4096, 1024}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
+		 {2, 2, {4096, 1024}, -ENOMEM, 0, 0, QUOIT_OP_FILL, QUOIT_FIELD_MEMORY, 0},
 		 "fill (job 0x2) failed with ENOMEM: needs 4096 bytes, 1024 of the lease are left"},
 		{{3, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
-		 {3, 2, {0, 0}, -ENOMEM, QUOIT_OP_FILL, QUOIT_FIELD_NONE, 5},
+		 {3, 2, {0, 0}, -ENOMEM, 0, 0, QUOIT_OP_FILL, QUOIT_FIELD_NONE, 5},
 		 "job 0x3 reads the output of fill (job 0x2 of ring 5), which failed with "
 		 "ENOMEM"},
 		{{4, -EINVAL, QUOIT_CQE_ERROR},
-		 {4, 4, {0, 0}, -EINVAL, 200, 99, 0},
+		 {4, 4, {0, 0}, -EINVAL, 0, 0, 200, 99, 0},
 		 "module operation (job 0x4) failed with EINVAL"},
 		FAILED(-EINVAL, TRANSPOSE, ARG, 7, 3,
 		       "transpose (job 0x9) failed with EINVAL: arg is 7, allowed is 3"),
@@ -1086,15 +1095,31 @@ ParameterizedTestParameters(strerror, a_failure_says_what_was_wrong_and_with_wha
 		       "device"),
 		FAILED(-ETIME, EXP, DEADLINE, 30000, 0,
 		       "exp (job 0x9) failed with ETIME: it had run for 30000 ms and was ended"),
-		FAILED(-ETIME, EXP, DEADLINE, 0, 0,
-		       "exp (job 0x9) failed with ETIME: its deadline passed while it ran, so it "
-		       "was ended"),
+		FAILED(-ETIME, EXP, DEADLINE, 0, QUOIT_MISSED(20000, 0),
+		       "exp (job 0x9) failed with ETIME: its deadline of 20 ms passed before it "
+		       "began"),
+		FAILED(-ETIME, LAUNCH, DEADLINE, 0, QUOIT_MISSED(999, 1500000),
+		       "launch (job 0x9) failed with ETIME: its deadline of 999 us passed; its "
+		       "module or device had had it for 1.5 s by then"),
+		FAILED(-EINVAL, ADD, FLAGS, QUOIT_SQE_LINK | QUOIT_SQE_EVENT,
+		       QUOIT_SQE_FLAGS & ~QUOIT_SQE_EVENT,
+		       "add (job 0x9) failed with EINVAL: it has an event and a link "
+		       "(QUOIT_SQE_EVENT, QUOIT_SQE_LINK): a job waits for one of the two"),
+		FAILED(-EINVAL, ADD, FLAGS, QUOIT_SQE_AFTER_ALL,
+		       QUOIT_SQE_FLAGS & ~QUOIT_SQE_AFTER_ALL,
+		       "add (job 0x9) failed with EINVAL: it cannot have the flag "
+		       "QUOIT_SQE_AFTER_ALL"),
+		FAILED(-EINVAL, ADD, FLAGS, 0x41, QUOIT_SQE_FLAGS,
+		       "add (job 0x9) failed with EINVAL: flags is 0x41, and 0x40 is unknown"),
+		FAILED(-EDOM, CALL, SCALAR0, 41, 42,
+		       "function 0 of team 0 (job 0x9) failed with EDOM: scalar 0 is 41, allowed is "
+		       "42"),
 		FAILED(-EIO, EXP, NONE, 0, 0, "exp (job 0x9) failed with EIO"),
 		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
-		 {9, 0, {1, 0}, -QUOIT_EDEVLOST, QUOIT_OP_NOP, QUOIT_FIELD_DEVICE, 0},
+		 {9, 0, {1, 0}, -QUOIT_EDEVLOST, 0, 0, QUOIT_OP_NOP, QUOIT_FIELD_DEVICE, 0},
 		 "job 0x9 reads a tensor that was lost on device 1: QUOIT_EDEVLOST"},
 		{{9, -QUOIT_EPOISON, QUOIT_CQE_ERROR},
-		 {9, 2, {1, 1}, -QUOIT_EGPUFAULT, QUOIT_OP_FILL, QUOIT_FIELD_DEVICE, 1},
+		 {9, 2, {1, 1}, -QUOIT_EGPUFAULT, 0, 0, QUOIT_OP_FILL, QUOIT_FIELD_DEVICE, 1},
 		 "job 0x9 reads the output of fill (job 0x2 of ring 1), which failed with "
 		 "QUOIT_EGPUFAULT: device 1 has faulted or its process ended, caused by this job"},
 	};

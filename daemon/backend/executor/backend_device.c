@@ -149,7 +149,7 @@ static void lose(struct session *s, struct buffer *b, int32_t code)
 {
 	struct view whole = {.buffer = (uint32_t)(b - s->buffers), .hi = b->size};
 	struct quoit_error cause = {
-		.code = code, .field = QUOIT_FIELD_DEVICE, .value = {b->device, 0}};
+		.code = (int16_t)code, .field = QUOIT_FIELD_DEVICE, .value = {b->device, 0}};
 
 	view_written(s, &whole, false, code, &cause);
 }

@@ -22,16 +22,23 @@
 /* An executor is checked for hanging at most this many times a second. */
 #define HUNG_LOOKS 100u
 
-/* ms: the limit for any job; 0: the job's own deadline has passed. */
 static void kill_late(struct exec_port *p, const struct exec_flight *f, struct job *job,
-		      uint64_t ms)
+		      const struct quoit_error *error)
 {
 	p->culprit = exec_port_name(p, f);
 	if (!job->failed) {
 		job->failed = -ETIME;
-		job->error = (struct quoit_error){.field = QUOIT_FIELD_DEADLINE, .value = {ms}};
+		job->error = *error;
 	}
 	exec_port_kill(p, KILL_LATE);
+}
+
+/* It has run for as long as any job may. */
+static void kill_long(struct exec_port *p, const struct exec_flight *f, struct job *job)
+{
+	const struct quoit_error error = {.field = QUOIT_FIELD_DEADLINE, .value = {p->job_ms}};
+
+	kill_late(p, f, job, &error);
 }
 
 /*
@@ -61,7 +68,7 @@ static void end_late(struct reactor *r, struct exec_port *p, uint32_t i, uint64_
 	else if (r->now - w->since < most)
 		return;
 	else if (f)
-		kill_late(p, f, &f->session->jobs[f->job], p->job_ms);
+		kill_long(p, f, &f->session->jobs[f->job]);
 	else
 		exec_port_kill(p, KILL_NAME);
 }
@@ -72,7 +79,7 @@ static void end_late_direct(struct reactor *r, struct exec_port *p, uint64_t mos
 	const struct exec_flight *f = p->device ? direct_hung(p, r->now, most) : NULL;
 
 	if (f)
-		kill_late(p, f, &f->session->jobs[f->job], p->job_ms);
+		kill_long(p, f, &f->session->jobs[f->job]);
 }
 
 /* Kill an executor that has requests, works at nothing, and has not answered for `most` ticks. */
@@ -140,9 +147,11 @@ uint64_t exec_overdue(struct reactor *r, struct session *s, struct job *job, boo
 	if (keeps_process(r, job)) {
 		struct exec_port *p = r->executor[job->executor];
 
-		kill_late(p, &p->flight[job->work], job, 0);
+		const struct quoit_error error = job_missed_deadline(job, job->start, r->now);
+
+		kill_late(p, &p->flight[job->work], job, &error);
 	} else if (!job->failed) {
-		job_fail_early(s, job, -ETIME, r->now);
+		job_fail_late(s, job, job->start, r->now);
 		*ret_posted = true;
 	}
 	return r->now + tsc_hz() / OVERDUE_LOOKS;

@@ -303,7 +303,7 @@ static bool can_be_late(const struct job *job)
 /* The program goes on with it, and its tensors stay its own until it returns. */
 static uint64_t late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
 {
-	job_fail_early(s, job, -ETIME, r->now);
+	job_fail_late(s, job, job->start, r->now);
 	*ret_posted = true;
 	return UINT64_MAX;
 }

@@ -284,7 +284,10 @@ enum quoit_field {
 	QUOIT_FIELD_TENSOR1,
 	QUOIT_FIELD_TENSOR2,
 	QUOIT_FIELD_TENSOR3,
-	/* -ETIME: values: the milliseconds that any job may run; 0: the job's own deadline */
+	/*
+	 * -ETIME: values: the milliseconds that any job may run, and 0; or, if the job missed its
+	 * own deadline: 0 and QUOIT_MISSED
+	 */
 	QUOIT_FIELD_DEADLINE,
 	QUOIT_FIELD_LINK,
 	QUOIT_FIELD_SCALAR0,
@@ -346,6 +349,12 @@ enum quoit_misfit {
 	QUOIT_MISFIT_NOT_SHARED = 0x700,
 };
 
+/*
+ * A deadline that was missed: as the SQE had it, and in the upper 32 bits for how many microseconds
+ * the job had been with what runs it (0: for none, since it had not begun).
+ */
+#define QUOIT_MISSED(deadline, with) ((uint32_t)(deadline) | (uint64_t)(uint32_t)(with) << 32)
+
 /* Which job made a device fault: the session's own, or another one's. */
 enum quoit_fault {
 	QUOIT_FAULT_UNKNOWN = 0,
@@ -359,7 +368,9 @@ struct quoit_error {
 	/* user_data of the job that failed first; equal to user_data if this job did */
 	uint64_t cause;
 	uint64_t value[2]; /* what was found and what was allowed, by field */
-	int32_t code;      /* the first cause's -errno or -QUOIT_E* */
+	int16_t code;      /* the first cause's -errno or -QUOIT_E* */
+	uint8_t function;  /* if the first cause is a CALL: as in its SQE; else 0 */
+	uint8_t team;      /* the same */
 	uint8_t opcode;    /* the first cause's operation */
 	uint8_t field;     /* enum quoit_field */
 	uint16_t ring;     /* the first cause's ring in its session */
