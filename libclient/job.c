@@ -106,7 +106,7 @@ static struct quoit_error error_of(const struct quoit_ring *q, uint32_t at)
 		return *quoit_get_error(q, at);
 	return (struct quoit_error){.user_data = cqe->user_data,
 				    .cause = cqe->user_data,
-				    .code = cqe->res,
+				    .code = (int16_t)cqe->res,
 				    .ring = (uint16_t)q->index};
 }
 
@@ -145,6 +145,7 @@ static void settle(struct quoit_ring *q, uint32_t at)
 		struct quoit_error error = error_of(q, at);
 
 		count_failure(&q->jobs, &error);
+		libquoit_unmade_failed(q, &error);
 	}
 }
 

@@ -38,6 +38,7 @@
 #include "public.h"
 #include "shared.h"
 #include "site.h"
+#include "unmade.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -151,8 +152,9 @@ struct quoit_ring {
 
 	struct {
 		int error; /* the call's error; 0: none since the last wait began */
-		char text[160];
+		char text[256];
 	} refusal; /* the library's last refusal */
+	struct unmade unmade;
 
 	quoit_job window[QUOIT_MAX_WINDOW]; /* the jobs that end the batches, the oldest first */
 	unsigned window_count;

@@ -118,14 +118,16 @@ int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
 
 int libquoit_refuse_tensor(struct quoit_ring *q, int error, quoit_tensor t)
 {
-	return t == QUOIT_NO_TENSOR
-		       ? libquoit_refuse(q, error,
-					 "the tensor is QUOIT_NO_TENSOR (0): making it has failed")
-		       : libquoit_refuse(
-				 q, error,
-				 "handle %#x names no tensor of this session: it was freed, or is "
-				 "another session's",
-				 t);
+	const char *why = q->unmade.refusal;
+
+	if (t == QUOIT_NO_TENSOR)
+		return libquoit_refuse(
+			q, error, "the tensor is QUOIT_NO_TENSOR (0): making it has failed%s%s",
+			*why ? ": " : "", why);
+	return libquoit_refuse(q, error,
+			       "handle %#x names no tensor of this session: it was freed, or is "
+			       "another session's",
+			       t);
 }
 
 const char *quoit_error_text(const struct quoit_ring *q)

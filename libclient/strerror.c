@@ -173,10 +173,12 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 	struct quoit_error record;
 
 	if (error < 0 && q && quoit_get_wait_error(q, &record)) {
-		char name[QUOIT_NAME_BYTES];
+		char name[QUOIT_NAME_BYTES], why[UNMADE_TEXT_BYTES];
 		bool known = libquoit_team_function(q->session, &record, name);
+		bool unmade = libquoit_unmade_text(q, &record, why);
 
-		describe(&record, is_of_another(&record), known ? name : NULL, NULL, buffer, size);
+		describe(&record, is_of_another(&record), known ? name : NULL, unmade ? why : NULL,
+			 buffer, size);
 		add_words(q, &record, buffer, size);
 		return buffer;
 	}

@@ -57,7 +57,7 @@ static quoit_tensor refuse_handle(struct quoit_ring *q, uint8_t dtype)
 			"the session may have %u tensors, and all are alive: free some, or ask for "
 			"more (quoit_open_params.max_tensors)",
 			q->session->info.max_tensors - 1);
-	return QUOIT_NO_TENSOR;
+	return libquoit_unmade_refused(q);
 }
 
 /* Put a CREATE or VIEW under a new handle.  arg has no type: a view gets it from its buffer. */
@@ -74,7 +74,7 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 		return refuse_handle(q, dtype);
 	if (UNLIKELY(slot_take(q, &sq_index))) {
 		libquoit_handle_untake(&q->handles);
-		return QUOIT_NO_TENSOR;
+		return libquoit_unmade_refused(q);
 	}
 	record = &q->session->tensors[index];
 	handle = (uint32_t)++record->generation << QUOIT_HANDLE_INDEX_BITS | index;
@@ -109,7 +109,7 @@ static quoit_tensor bind(struct quoit_ring *q, const struct quoit_shape *shape, 
 			"dims are %u, %u, %u, %u: leading dims that are not used must be 1; an "
 			"empty tensor has 0 rows (dim 2) or columns (dim 3)",
 			shape->dim[0], shape->dim[1], shape->dim[2], shape->dim[3]);
-		return QUOIT_NO_TENSOR;
+		return libquoit_unmade_refused(q);
 	}
 	return bind_words(q, shape->dtype, shape_words(shape), opcode, device, arg, of, offset);
 }
@@ -136,7 +136,7 @@ static quoit_tensor refuse_create(struct quoit_ring *q, unsigned flags, unsigned
 	else
 		libquoit_refuse(q, -EINVAL, "%s memory must be on the host, not on device %u",
 				flags & QUOIT_CREATE_PINNED ? "pinned" : "shared", device);
-	return QUOIT_NO_TENSOR;
+	return libquoit_unmade_refused(q);
 }
 
 quoit_tensor quoit_create(struct quoit_ring *q, const struct quoit_shape *shape, unsigned flags)
@@ -188,7 +188,7 @@ quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *sha
 	if (offset >= libquoit_arena_bytes(s)) {
 		libquoit_refuse(q, -EINVAL,
 				"the memory must be from the session's arena (quoit_alloc)");
-		return QUOIT_NO_TENSOR;
+		return libquoit_unmade_refused(q);
 	}
 	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
 }
@@ -200,13 +200,14 @@ quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit
 
 	if (!of) {
 		libquoit_refuse_tensor(q, -EINVAL, t);
-		return QUOIT_NO_TENSOR;
+		/* the first reason stays: why t was not made */
+		return t == QUOIT_NO_TENSOR ? QUOIT_NO_TENSOR : libquoit_unmade_refused(q);
 	}
 	if (of->shape.dtype != shape->dtype) {
 		libquoit_refuse(q, -EINVAL,
 				"the view has type %u, its tensor type %u: both must be the same",
 				shape->dtype, of->shape.dtype);
-		return QUOIT_NO_TENSOR;
+		return libquoit_unmade_refused(q);
 	}
 	return bind(q, shape, QUOIT_OP_VIEW, 0, 0, t, offset);
 }

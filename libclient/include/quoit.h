@@ -473,7 +473,7 @@ bool quoit_get_wait_error(struct quoit_ring *q, struct quoit_error *ret);
  * the buffer: the sentence of its error record; or, without a record, the error's name and
  * quoit_error_text (q NULL: the name only).  The sentence has more than that of
  * quoit_strerror_record: the name of a function of a team (quoit_call), and what it said about its
- * failure.
+ * failure; and why a tensor that the job uses was not made, if it was to be made on this ring.
  */
 const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, size_t size);
 

@@ -433,6 +433,48 @@ Test(order, a_scalar_of_the_wrong_kind_fails_its_output)
 	cr_expect_eq(out[3], 5);
 }
 
+/* The CREATE is refused long before anyone asks, and so are jobs in between. */
+Test(order, use_of_a_tensor_that_was_refused_says_why_it_was_not_made)
+{
+	struct quoit_shape huge = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 31, 1u << 31}},
+			   row = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 4}};
+	quoit_tensor t = quoit_create(c.q, &huge, 0), v = quoit_view(c.q, t, &row, 0),
+		     x = quoit_create_vector(c.q, QUOIT_F32, 4);
+	static const char why[] = " was not made: create (job ";
+	char text[256];
+	float out[4];
+	int err;
+
+	cr_assert_eq(quoit_push(c.q, quoit_fill_int(x, 2)), 0); /* refused for another reason */
+	cr_assert_eq(quoit_push(c.q, quoit_copy(x, v)), 0);
+	err = quoit_wait_tensor(c.q, t, QUOIT_FOREVER);
+	cr_expect_eq(err, -EBADF);
+	quoit_strerror_wait(c.q, err, text, sizeof text);
+	cr_expect(strstr(text, "tensor 0 was not made: create (job "), "%s", text);
+	err = quoit_read(c.q, v, out, sizeof out);
+	cr_expect_eq(err, -EBADF);
+	quoit_strerror_wait(c.q, err, text, sizeof text);
+	cr_expect(strstr(text, why), "the view was not made as its tensor was not: %s", text);
+	err = quoit_read(c.q, x, out, sizeof out);
+	cr_expect_eq(err, -QUOIT_EPOISON);
+}
+
+Test(order, use_of_no_tensor_says_why_it_was_not_made)
+{
+	quoit_tensor t = quoit_create_in(c.q, &(struct quoit_shape){.dim = {1, 1, 1, 4}}, &c);
+	char text[256];
+	quoit_job job;
+
+	cr_assert_eq(t, QUOIT_NO_TENSOR);
+	cr_assert_eq(quoit_start(c.q, quoit_fill(t, 1), &job), 0);
+	cr_expect_eq(quoit_free(c.q, 7777), -EINVAL);
+	cr_expect_eq(quoit_wait(c.q, job, QUOIT_FOREVER), -EBADF);
+	quoit_strerror_wait(c.q, -EBADF, text, sizeof text);
+	cr_expect(
+		strstr(text, "tensor 0 was not made: the memory must be from the session's arena"),
+		"%s", text);
+}
+
 Test(order, an_operation_that_is_switched_off_fails_its_output_too)
 {
 	static const char *const options[] = {"--disable=exp", NULL};

@@ -133,6 +133,32 @@ Test(tensor, a_refusal_says_what_was_wrong)
 	cr_expect(says("max_tensors"), "%s", quoit_error_text(q));
 }
 
+Test(tensor, use_of_what_was_not_made_says_why_it_was_not)
+{
+	struct quoit_shape shape = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 4}};
+	quoit_tensor t, v;
+	float x[4];
+	void *at;
+
+	cr_expect_eq(quoit_wait_tensor(q, QUOIT_NO_TENSOR, SOON), -EBADF);
+	cr_expect(says("making it has failed"), "%s", quoit_error_text(q));
+	t = quoit_create(q, &shape, 0x80);
+	cr_expect_eq(quoit_free(q, 77), -EINVAL); /* another refusal between the two */
+	v = quoit_view(q, t, &shape, 0);
+	cr_expect_eq(v, QUOIT_NO_TENSOR);
+	cr_expect(says("making it has failed: unknown flags 0x80"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_read(q, v, x, sizeof x), -EINVAL);
+	cr_expect(says("making it has failed: unknown flags 0x80"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_wait_tensor(q, t, SOON), -EBADF);
+	cr_expect(says("making it has failed: unknown flags 0x80"), "%s", quoit_error_text(q));
+	cr_expect_eq(quoit_acquire(q, t, QUOIT_ACCESS_READ, SOON, &at), -EINVAL);
+	cr_expect(says("making it has failed: unknown flags 0x80"), "%s", quoit_error_text(q));
+	while (quoit_create_vector(q, QUOIT_F32, 1))
+		;
+	cr_expect_eq(quoit_free(q, QUOIT_NO_TENSOR), -EINVAL);
+	cr_expect(says("(quoit_open_params.max_tensors)"), "%s", quoit_error_text(q));
+}
+
 /* ---- axes ---- */
 
 Test(tensor, negative_axes_count_from_the_last)
