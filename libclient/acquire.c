@@ -69,12 +69,11 @@ static int refuse_unheld(struct quoit_ring *q, quoit_tensor t)
 
 /* own: the job's name is not the program's. */
 static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, bool own,
-	       quoit_job *ret)
+	       quoit_job *ret, const char *here)
 {
-	const struct quoit_sqe sqe = {.opcode = access == QUOIT_ACCESS_WRITE
-							? QUOIT_OP_ACQUIRE_WRITE
-							: QUOIT_OP_ACQUIRE_READ,
-				      .tensor = {t}};
+	struct quoit_sqe sqe = {.opcode = access == QUOIT_ACCESS_WRITE ? QUOIT_OP_ACQUIRE_WRITE
+								       : QUOIT_OP_ACQUIRE_READ,
+				.tensor = {t}};
 	struct job_slot *slot;
 	struct hold *h = NULL;
 	int err;
@@ -93,6 +92,7 @@ static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, b
 			q, -EALREADY, "this ring has acquired tensor %#x already: release it first",
 			t);
 	err = take(q, &h);
+	sqe.arg = (uint8_t)libquoit_site_find(&q->sites, here);
 	if (!err)
 		err = own ? libquoit_job_start(q, sqe, 0, ret) : quoit_start_sqe(q, &sqe, ret);
 	if (err)
@@ -171,8 +171,7 @@ int quoit_get_pointer(struct quoit_ring *q, quoit_tensor t, void **ret)
 int quoit_start_acquire_at(struct quoit_ring *q, quoit_tensor t, enum quoit_access access,
 			   quoit_job *ret, const char *here)
 {
-	(void)here;
-	return q->raw ? libquoit_refuse_raw(q) : ask(q, t, access, false, ret);
+	return q->raw ? libquoit_refuse_raw(q) : ask(q, t, access, false, ret, here);
 }
 
 /* ---- release ---- */
@@ -261,7 +260,7 @@ int quoit_acquire_at(struct quoit_ring *q, quoit_tensor t, enum quoit_access acc
 	int err = libquoit_wait_begin(q);
 
 	if (!err)
-		err = ask(q, t, access, true, &job);
+		err = ask(q, t, access, true, &job, here);
 	if (err)
 		return err;
 	err = libquoit_wait_job(q, job, clock_deadline(timeout_ms), here);

@@ -7,6 +7,8 @@
 
 #include "deps.h"
 #include "memory/memory.h"
+#include "observe/latency.h"
+#include "record.h"
 #include "tensor.h"
 
 /* A RELEASE can wait behind jobs that need entries, so holds must not take them all. */
@@ -54,6 +56,33 @@ void hold_grant(struct session *s, struct job *job, uint64_t now, job_ready_fn *
 
 /* ---- ends ---- */
 
+/* Since when jobs have waited for this hold (TSC); 0: none does. */
+static uint64_t awaited_since(const struct session *s, const struct job *job)
+{
+	uint64_t since = UINT64_MAX;
+
+	if (job->edges == NIL)
+		return 0;
+	for (uint32_t e = job->edges; e != NIL; e = s->edges[e].next) {
+		const struct job *after = &s->jobs[s->edges[e].job];
+
+		since = after->fetch < since ? after->fetch : since;
+	}
+	return since > job->start ? since : job->start; /* before, they waited for the same jobs */
+}
+
+/* The times are those of a pass, so it may seem to end before it began. */
+static void tell(struct session *s, const struct job *job, uint64_t now)
+{
+	const uint64_t end = now > job->start ? now : job->start;
+	uint64_t awaited = awaited_since(s, job);
+
+	awaited = awaited < end ? awaited : end;
+	if (awaited)
+		latency_count_held(s, job->ring, job->sqe.arg, awaited, end);
+	record_hold(s, job, awaited, end);
+}
+
 /* Nothing waits for the access any more, and its bytes may move, or go. */
 static void let_go(struct session *s, struct job *job, uint64_t now, job_ready_fn *ready)
 {
@@ -61,6 +90,7 @@ static void let_go(struct session *s, struct job *job, uint64_t now, job_ready_f
 
 	assert(job->state == JOB_HELD && b->holds > 0);
 	b->holds--;
+	tell(s, job, now);
 	job_become(s, job, JOB_RELEASED);
 	depth_leave(&s->holds.held, now);
 	deps_remove(s, job, now, ready);

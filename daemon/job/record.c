@@ -345,3 +345,24 @@ void record_count_job(struct ring *r, const struct job *job, int32_t res)
 		fill_run(&record->job, job);
 	trace_put(s->trace);
 }
+
+void record_hold(struct session *s, const struct job *job, uint64_t awaited, uint64_t now)
+{
+	struct quoit_trace_record *record;
+
+	if (!s->trace)
+		return;
+	if (!s->trace->room) {
+		s->trace->dropped++;
+		return;
+	}
+	s->trace->room--;
+	record = trace_next(s->trace, QUOIT_TRACE_HOLD, job->ring);
+	record->opcode = job->sqe.opcode;
+	record->hold = (struct quoit_trace_hold){.sq_index = job->sq_index,
+						 .site = job->sqe.arg,
+						 .granted = tsc_raw(job->start),
+						 .released = tsc_raw(now),
+						 .awaited = awaited ? tsc_raw(awaited) : 0};
+	trace_put(s->trace);
+}

@@ -53,6 +53,9 @@ static inline void record_job(struct ring *r, const struct job *job, int32_t res
 		record_count_job(r, job, res);
 }
 
+/* The program has released what this acquire was granted.  awaited: TSC, 0: no job waited for it. */
+void record_hold(struct session *s, const struct job *job, uint64_t awaited, uint64_t now);
+
 /*
  * When it is time: take what the client has noted, as far as *notes (for all sessions together)
  * allows, publish the counts, and make room.  Rings' pages are guarded.  Returns the ticks that it

@@ -307,7 +307,7 @@ static int check_none(const struct operands *o, const struct op_row *row)
 
 static int check_acquire(const struct session *s, const struct operands *o)
 {
-	int err = o->sqe->arg ? refuse_arg(o, 0) : 0;
+	int err = o->sqe->arg >= QUOIT_MAX_SITES ? refuse_arg(o, QUOIT_MAX_SITES - 1) : 0;
 
 	if (!err && o->sqe->scalar[0] | o->sqe->scalar[1])
 		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);

@@ -30,6 +30,7 @@ static void fill(struct session *s)
 	l->bytes_at = offsetof(struct quoit_session_latency, bytes);
 	l->sites_at = offsetof(struct quoit_session_latency, site);
 	l->site_rings = QUOIT_SITE_RINGS;
+	l->held_at = offsetof(struct quoit_session_latency, held);
 	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
 		snprintf(l->label[i], sizeof l->label[i], "%s", labels[i]);
 }
@@ -121,11 +122,26 @@ void latency_hand_over(struct session *s)
 	}
 }
 
-/* Has the client waited at any call site? */
-static bool has_waited(const struct quoit_site *site)
+void latency_count_held(struct session *s, uint32_t ring, uint32_t site, uint64_t from,
+			uint64_t now)
+{
+	struct quoit_site_held *h;
+
+	if (!LATENCY_ON || !s->latency)
+		return;
+	h = ring < QUOIT_SITE_RINGS ? &s->latency->held[ring][site] : &s->latency->held[0][0];
+	from = from > h->until ? from : h->until;
+	if (from >= now)
+		return;
+	__atomic_store_n(&h->until, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->ticks, h->ticks + now - from, __ATOMIC_RELAXED);
+}
+
+/* Has the client waited anywhere, or named a call site, as it also does for acquires? */
+static bool has_sites(const struct quoit_site *site)
 {
 	return __atomic_load_n(&site[0].waits, __ATOMIC_RELAXED) ||
-	       __atomic_load_n(&site[1].waits, __ATOMIC_RELAXED);
+	       __atomic_load_n(&site[1].name[0], __ATOMIC_RELAXED);
 }
 
 void latency_tell_sites(struct session *s, uint32_t ring, const struct quoit_site *from)
@@ -134,7 +150,7 @@ void latency_tell_sites(struct session *s, uint32_t ring, const struct quoit_sit
 	const uint64_t *in = (const uint64_t *)from;
 	uint64_t *out;
 
-	if (!s->latency || ring >= QUOIT_SITE_RINGS || !has_waited(from))
+	if (!s->latency || ring >= QUOIT_SITE_RINGS || !has_sites(from))
 		return;
 	out = (uint64_t *)s->latency->site[ring];
 	for (size_t i = 0; i < words; i++)

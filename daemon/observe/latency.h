@@ -46,6 +46,14 @@ void latency_hand_over(struct session *s);
 /* Copy what a ring's client notes of its waits; `from` is guarded (sigbus_guard.h). */
 void latency_tell_sites(struct session *s, uint32_t ring, const struct quoit_site *from);
 
+/*
+ * What the program had acquired at this call site is released, and jobs waited for that from `from`
+ * until now (TSC).  Of holds at one site each moment counts once, unless a hold that began and ended
+ * within another one ends first: then the time before that does not count.
+ */
+void latency_count_held(struct session *s, uint32_t ring, uint32_t site, uint64_t from,
+			uint64_t now);
+
 /* Count bytes that a job of this operation has moved. */
 static inline void latency_count_bytes(struct session *s, uint8_t opcode, uint64_t bytes)
 {

@@ -217,7 +217,9 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
  * it may write, beside others if it only reads.  The CQE says where the tensor's first element is
  * (QUOIT_CQE_PLACE), so these jobs cannot be QUIET.  From then on the program holds the access:
  * later jobs wait for it as they wait for a job, and the tensor's bytes neither move nor go, until
- * RELEASE, whose scalar[0] is the SQ index of the acquire on the same ring.  RELEASE takes effect
+ * RELEASE, whose scalar[0] is the SQ index of the acquire on the same ring.  The arg of an acquire is
+ * the place in the program that made it: an index into its ring's call-site table, 0: unknown; it is
+ * only shown.  RELEASE takes effect
  * at its fetch, or earlier if the ring cannot take the SQEs before it; so it takes no link,
  * deadline or priority.  A RELEASE (or CANCEL) of an acquire that has not ended ends it with
  * -ECANCELED.  An acquire that fails changes nothing.

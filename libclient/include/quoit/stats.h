@@ -277,12 +277,19 @@ struct quoit_operation_block {
 	uint64_t ticks; /* how long these took, all together */
 };
 
+/* What the program has acquired at one place (QUOIT_OP_ACQUIRE_*), of the holds that have ended. */
+struct quoit_site_held {
+	uint64_t ticks; /* time in which it held some that jobs waited for */
+	uint64_t until; /* time is counted up to here, by quoitd's clock */
+};
+
 /* The files tell call sites for at most this many rings of a session. */
 #define QUOIT_SITE_RINGS 8u
 
 /*
  * latency.N.  The labels are the phases' names, and the counts have the same order.  bytes_at is
- * the offset of the operations' bytes, which have the order of operation[]; 0: the file has none.
+ * the offset of the operations' bytes, which have the order of operation[]; held_at is that of what
+ * the program held, by rings and sites as in site[]; 0: the file has none.
  */
 struct quoit_session_latency {
 	struct quoit_stats_header header;
@@ -295,10 +302,12 @@ struct quoit_session_latency {
 	uint32_t site_rings; /* one table of QUOIT_MAX_SITES for each ring, as the client has it */
 	char label[QUOIT_PHASE_NR][QUOIT_LABEL_BYTES];
 	uint32_t bytes_at;
+	uint32_t held_at;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t bytes[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_PHASE_NR][QUOIT_LATENCY_BUCKETS];
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site_held held[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 };
 
 struct quoit_reactor_block {

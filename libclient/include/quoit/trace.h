@@ -35,6 +35,7 @@ enum quoit_trace_kind {
 	QUOIT_TRACE_QUIET,  /* it has ended, without one */
 	QUOIT_TRACE_CLIENT, /* the client's own account of what it did: hostile */
 	QUOIT_TRACE_COUNTS, /* counts of the session at one moment */
+	QUOIT_TRACE_HOLD,   /* the program has released what it had acquired */
 };
 
 /* Where a job ran. */
@@ -75,6 +76,14 @@ struct quoit_trace_job {
 	uint64_t post;
 };
 
+/* Its acquire has a record of its own, as a job.  Times are TSC. */
+struct quoit_trace_hold {
+	uint32_t sq_index; /* of the acquire */
+	uint32_t site; /* of the ring's call sites (latency.N), by which it was made; 0: unknown */
+	uint64_t granted, released;
+	uint64_t awaited; /* from then on jobs waited for the release; 0: none did */
+};
+
 enum quoit_trace_event_kind {
 	QUOIT_EVENT_NONE,
 	QUOIT_EVENT_SUBMIT, /* SQEs before `index` are published */
@@ -103,13 +112,14 @@ struct quoit_trace_counts {
 struct quoit_trace_record {
 	uint8_t kind;   /* enum quoit_trace_kind; a reader skips kinds that it does not know */
 	uint8_t ring;   /* index in the session */
-	uint8_t opcode; /* JOB, QUIET: the operation; CLIENT: the number of events */
+	uint8_t opcode; /* JOB, QUIET, HOLD: the operation; CLIENT: the number of events */
 	uint8_t place;  /* enum quoit_trace_place */
 	int32_t res; /* JOB, QUIET: as in the CQE; a QUIET job that ended at its fetch: 0 or -EIO */
 	QUOIT_UNNAMED union {
 		struct quoit_trace_job job;
 		struct quoit_trace_event event[QUOIT_TRACE_EVENTS];
 		struct quoit_trace_counts counts;
+		struct quoit_trace_hold hold;
 		uint64_t word[7];
 	};
 };
