@@ -228,7 +228,28 @@ Test(latency, operations_right_behind_the_labels_are_not_taken_for_a_place)
 	file.operations = 1;
 	l = parse();
 	cr_expect_not(l->bytes_known);
-	cr_expect_eq(l->operation[0].jobs, offsetof(struct quoit_session_latency, bytes));
+	cr_expect_eq((uint32_t)l->operation[0].jobs, offsetof(struct quoit_session_latency, bytes));
+}
+
+/* A place that acquires need not wait. */
+Test(latency, what_was_held_is_known_by_its_place)
+{
+	struct latency *l, before;
+
+	make_file();
+	strcpy(file.site[1][3].name, "solver.c:120");
+	file.held[1][3].ticks = 700;
+	l = parse();
+	cr_assert_eq(l->sites, 1);
+	cr_expect_str_eq(l->site[0].name, "solver.c:120");
+	cr_expect_eq(l->site[0].held, 700);
+	before = *l;
+	file.held[1][3].ticks = 900;
+	l = parse();
+	latency_since(&before, l);
+	cr_expect_eq(l->site[0].held, 200);
+	file.held_at = 0; /* a file of before there were holds */
+	cr_expect_eq(parse()->sites, 0);
 }
 
 Test(latency, a_file_may_end_where_its_places_would_begin)

@@ -167,3 +167,52 @@ Test(limit, memory_is_said_with_how_much_there_is)
 	s.value[QUOIT_SESSION_HOST_USED].known = false;
 	cr_expect_str_eq(said(&s), "memory: jobs wait 100% of their time for memory|");
 }
+
+/* ---- what the program holds ---- */
+
+static void hold(const char *name, double percent_of_time)
+{
+	struct latency_site *site = &latency.site[latency.sites++];
+
+	strcpy(site->name, name);
+	site->held = (uint64_t)(percent_of_time / 100 * SECOND);
+}
+
+Test(limit, program_that_holds_what_jobs_wait_for_is_named_by_its_place)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_DATA, 1000000, 100);
+	hold("main.c:7", 10);
+	hold("solver.c:120", 72);
+	expect(&s, LIMIT_HELD, 72);
+	cr_expect_str_eq(said(&s), "data held by the program at solver.c:120 for 72% of the time|"
+				   "release it before other work, or acquire it later");
+}
+
+Test(limit, place_that_is_not_known_is_somewhere)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_DATA, 1000000, 100);
+	hold("", 300); /* several readings' worth in one */
+	cr_expect(strstr(said(&s), "held by the program at (somewhere) for 100% of the time"));
+}
+
+Test(limit, short_holds_are_not_why_jobs_wait_for_data)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_DATA, 1000000, 100);
+	hold("solver.c:120", 30);
+	expect(&s, LIMIT_DATA, 100);
+}
+
+Test(limit, holds_do_not_slow_down_who_waits_for_something_else)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_RUN, 1000000, 100);
+	hold("solver.c:120", 80);
+	expect(&s, LIMIT_RUN, 100);
+}

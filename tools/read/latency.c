@@ -49,12 +49,16 @@ static int check(const struct quoit_session_latency *head, size_t size)
 	return 0;
 }
 
-/* The offset of the operations' bytes; 0: the file has none.  The file has been checked. */
-static uint32_t bytes_at(const struct quoit_session_latency *head, const uint8_t *file)
+/*
+ * An offset that stands behind the labels, as the word with this number, and has so many bytes; 0:
+ * the file has none.  The file has been checked.
+ */
+static uint32_t offset_behind_labels(const struct quoit_session_latency *head, const uint8_t *file,
+				     unsigned word, size_t bytes)
 {
 	const size_t labels_at = offsetof(struct quoit_session_latency, label);
-	size_t said_at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES;
-	const size_t bytes = head->operations * sizeof(uint64_t);
+	size_t said_at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES +
+			 word * sizeof(uint32_t);
 	uint32_t at;
 
 	/* an older file has its operations there */
@@ -83,13 +87,13 @@ static const struct latency_site *find_site(const struct latency *l, const char 
 }
 
 /* Sites of one name are joined; sites without room are left out. */
-static void add_site(struct latency *l, const struct quoit_site *from)
+static void add_site(struct latency *l, const struct quoit_site *from, uint64_t held)
 {
 	struct latency_site one = {
-		.waits = from->waits, .ticks = from->ticks, .longest = from->longest};
+		.waits = from->waits, .ticks = from->ticks, .longest = from->longest, .held = held};
 	struct latency_site *known;
 
-	if (!from->waits)
+	if (!from->waits && !held)
 		return;
 	memcpy(one.name, from->name, sizeof from->name);
 	known = (struct latency_site *)find_site(l, one.name);
@@ -97,25 +101,34 @@ static void add_site(struct latency *l, const struct quoit_site *from)
 		known->waits += one.waits;
 		known->ticks += one.ticks;
 		known->longest = one.longest > known->longest ? one.longest : known->longest;
+		known->held += one.held;
 	} else if (l->sites < QUOIT_MAX_SITES) {
 		l->site[l->sites++] = one;
 	}
 }
 
-static void take_sites(const uint8_t *at, unsigned rings, struct latency *ret)
+static void take_sites(const struct quoit_session_latency *head, const uint8_t *file,
+		       struct latency *ret)
 {
-	for (unsigned i = 0; i < rings * QUOIT_MAX_SITES; i++) {
+	const unsigned sites = head->site_rings * QUOIT_MAX_SITES;
+	const uint32_t held_at =
+		offset_behind_labels(head, file, 1, sites * sizeof(struct quoit_site_held));
+
+	for (unsigned i = 0; i < sites; i++) {
+		struct quoit_site_held held = {0};
 		struct quoit_site site;
 
-		memcpy(&site, at + i * sizeof site, sizeof site);
-		add_site(ret, &site);
+		memcpy(&site, file + head->sites_at + i * sizeof site, sizeof site);
+		if (held_at)
+			memcpy(&held, file + held_at + i * sizeof held, sizeof held);
+		add_site(ret, &site, held.ticks);
 	}
 }
 
 static void take_operations(const struct quoit_session_latency *head, const uint8_t *file,
 			    struct latency *ret)
 {
-	uint32_t at = bytes_at(head, file);
+	uint32_t at = offset_behind_labels(head, file, 0, head->operations * sizeof(uint64_t));
 
 	ret->bytes_known = at != 0;
 	for (unsigned i = 0; i < head->operations; i++) {
@@ -165,7 +178,7 @@ int latency_parse(const void *bytes, size_t size, struct latency *ret)
 		       sizeof ret->count[0]);
 	}
 	take_operations(&head, file, ret);
-	take_sites(file + head.sites_at, head.site_rings, ret);
+	take_sites(&head, file, ret);
 	return 0;
 }
 
@@ -245,6 +258,7 @@ void latency_since(const struct latency *from, struct latency *to)
 			continue;
 		to->site[i].waits = less(to->site[i].waits, before->waits);
 		to->site[i].ticks = less(to->site[i].ticks, before->ticks);
+		to->site[i].held = less(to->site[i].held, before->held);
 	}
 }
 

@@ -24,11 +24,12 @@ struct latency_operation {
 	uint64_t bytes; /* moved, if bytes_known of struct latency */
 };
 
-/* A place in the program, on any ring that it waited on. */
+/* A place in the program, on any ring that it waited on, or acquired tensors by. */
 struct latency_site {
 	/* any bytes: escape them; "": not known */
 	char name[sizeof((struct quoit_site *)NULL)->name + 1];
 	uint64_t waits, ticks, longest;
+	uint64_t held; /* ticks in which it held what jobs waited for (struct quoit_site_held) */
 };
 
 /* Large: allocate it on the heap, or make it static. */

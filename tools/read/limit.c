@@ -3,6 +3,7 @@
 #include "limit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "format.h"
 
@@ -11,8 +12,8 @@
 
 static const char *const words[] = {
 	[LIMIT_UNKNOWN] = "",  [LIMIT_CLIENT] = "client", [LIMIT_FETCH] = "fetch",
-	[LIMIT_DATA] = "data", [LIMIT_MEMORY] = "memory", [LIMIT_TURN] = "turn",
-	[LIMIT_RUN] = "run",
+	[LIMIT_DATA] = "data", [LIMIT_HELD] = "held",     [LIMIT_MEMORY] = "memory",
+	[LIMIT_TURN] = "turn", [LIMIT_RUN] = "run",
 };
 
 const char *limits_word(enum limit by)
@@ -110,6 +111,28 @@ static void find_phase(const struct latency *l, struct limits *ret)
 	ret->percent = all > 0 ? 100 * most / all : 0;
 }
 
+/* Jobs wait for data: is it mostly the program that holds it?  If so, say where it was acquired. */
+static void find_held(const struct latency *l, double open_percent, double span_ns,
+		      struct limits *ret)
+{
+	const struct latency_site *most = NULL;
+	double all = 0;
+
+	if (ret->by != LIMIT_DATA || open_percent < 0 || span_ns <= 0)
+		return;
+	for (unsigned i = 0; i < l->sites; i++) {
+		all += (double)l->site[i].held;
+		if (!most || l->site[i].held > most->held)
+			most = &l->site[i];
+	}
+	if (!most || 100 * all * l->tick_ns / span_ns < open_percent / 2 || !most->held)
+		return;
+	ret->by = LIMIT_HELD;
+	ret->percent = 100 * (double)most->held * l->tick_ns / span_ns;
+	ret->percent = ret->percent < 100 ? ret->percent : 100;
+	memcpy(ret->site, most->name, sizeof ret->site);
+}
+
 void limits_find(const struct counters_session *s, const struct counters_session *before,
 		 const struct latency *l, double span_ns, struct limits *ret)
 {
@@ -120,6 +143,7 @@ void limits_find(const struct counters_session *s, const struct counters_session
 	ret->memory_percent = percent(s, before, QUOIT_SESSION_MEMORY_TICKS, span_ns);
 	find_operation(l, ret);
 	find_phase(l, ret);
+	find_held(l, percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns), span_ns, ret);
 	if (busy >= 0 && busy < 100 - MOSTLY_EMPTY) {
 		ret->by = LIMIT_CLIENT;
 		ret->percent = 100 - busy;
@@ -141,6 +165,14 @@ void limits_text(const struct limits *limits, char *ret, size_t size)
 		[LIMIT_RUN] = "work: jobs run %.0f%% of their time",
 	};
 
+	char site[4 * sizeof limits->site];
+
+	if (limits->by == LIMIT_HELD) {
+		format_escape(limits->site, site, sizeof site);
+		snprintf(ret, size, "data held by the program at %s for %.0f%% of the time",
+			 *site ? site : "(somewhere)", limits->percent);
+		return;
+	}
 	snprintf(ret, size, formats[limits->by], limits->percent);
 }
 
@@ -167,6 +199,8 @@ void limits_detail(const struct limits *limits, const struct counters_session *s
 		detail_memory(limits, s, ret, size);
 	else if (limits->by == LIMIT_FETCH)
 		snprintf(ret, size, "the reactor is busy, tables are full, or CQEs are not reaped");
+	else if (limits->by == LIMIT_HELD)
+		snprintf(ret, size, "release it before other work, or acquire it later");
 	else if (limits->by >= LIMIT_DATA && limits->operation < QUOIT_OP_NR)
 		snprintf(ret, size, "of what ran, %s took %.0f%%",
 			 limits_operation(limits->operation), limits->operation_percent);

@@ -4,7 +4,8 @@
  *
  * If a session is empty most of the time, its client limits it.  Otherwise the limit is the phase in
  * which its jobs spent most of their time until their end: jobs times time, by the samples
- * (Little's law).  A CQE that waits for its client delays no job until the CQ is full; then SQEs
+ * (Little's law).  If that is waiting for data, and for half of the time with open jobs the program
+ * held what jobs waited for, the limit is the program.  A CQE that waits for its client delays no job until the CQ is full; then SQEs
  * wait.
  */
 #ifndef QUOIT_TOOLS_LIMIT_H
@@ -18,6 +19,7 @@ enum limit {
 	LIMIT_CLIENT,  /* the client: no job is open */
 	LIMIT_FETCH,   /* SQEs wait to be fetched */
 	LIMIT_DATA,    /* jobs wait for each other */
+	LIMIT_HELD,    /* jobs wait for what the program has acquired */
 	LIMIT_MEMORY,  /* jobs wait for memory */
 	LIMIT_TURN,    /* jobs wait for cores, or a device */
 	LIMIT_RUN,     /* jobs run */
@@ -25,7 +27,9 @@ enum limit {
 
 struct limits {
 	enum limit by;
-	double percent;           /* of the jobs' time; LIMIT_CLIENT: of all time */
+	double percent; /* of the jobs' time; LIMIT_CLIENT, LIMIT_HELD: of all time */
+	/* LIMIT_HELD: where most of it was acquired; any bytes: escape them; "": not known */
+	char site[sizeof((struct latency_site *)NULL)->name];
 	double memory_percent;    /* of all time: time with jobs that waited for memory */
 	unsigned operation;       /* the one that ran longest; QUOIT_OP_NR: none */
 	double operation_percent; /* of the time that all operations ran */

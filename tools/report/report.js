@@ -117,6 +117,20 @@ const remedies = {
 	'waiting for a core or device': 'there are more jobs than cores or devices can run at once: more of these would help most',
 };
 
+/*
+ * Where programs acquired what jobs waited for, if that was so for half of the time with open jobs:
+ * the place, and its part of all time; else null.  Rows of data.held: place, holds, ns in which it
+ * held anything, ns in which jobs waited for that.
+ */
+function held() {
+	const open = data.groups[0].open.filter((n) => n > 0).length / data.bins;
+	const all = data.held.reduce((total, h) => total + h[3], 0);
+	if (!all || all < open * data.span / 2)
+		return null;
+	const most = data.held.reduce((a, b) => b[3] > a[3] ? b : a);
+	return most[0] + ' for ' + percent(Math.min(most[3], data.span), data.span) + ' of the time';
+}
+
 /* One sentence that says where the time of all jobs went. */
 function verdict() {
 	const all = data.operations.filter((o) => o[0] === 0);
@@ -131,6 +145,10 @@ function verdict() {
 	if (!time)
 		return failed + 'The recording does not tell how long jobs ran or waited' + cores + '.';
 	const [what, ns] = parts.reduce((a, b) => b[1] > a[1] ? b : a);
+	const place = what === parts[1][0] ? held() : null;
+	if (place)
+		return `${failed}Jobs spent most of their time waiting for data (${percent(ns, time)})${cores}. ` +
+			`It was held by the program at ${place}: to release it before other work would help most.`;
 	const longest = all.reduce((a, b) => b[5] > a[5] ? b : a);
 	const of = what === 'running' ? `, ${longest[1]} ${percent(longest[5], sum(5))} of that` : '';
 	return `${failed}Jobs spent most of their time ${what} (${percent(ns, time)}${of})${cores}: ${remedies[what]}.`;

@@ -195,7 +195,7 @@ static void add_figures(struct view *v, const struct session_row *row, unsigned 
 /* Show the details that the row does not have. */
 static void add_chosen(struct view *v, const struct session_row *row, const struct chosen *c)
 {
-	char text[128];
+	char text[256];
 
 	limits_text(&c->limits, text, sizeof text);
 	view_add(v, VIEW_STRONG, "Limited by %s", text);

@@ -243,7 +243,8 @@ static void put_totals(const struct recording_totals *totals, void *arg)
 
 static void put_all(struct chrome *c, struct trace_reader *r, int *ret_err)
 {
-	const struct recording_visitor v = {put_job, chrome_put_event, put_counts, put_totals, c};
+	const struct recording_visitor v = {put_job, chrome_put_event, put_counts, put_totals,
+					    c,       chrome_put_hold};
 	const struct trace_header *h = &c->rec->header;
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":", c->out);

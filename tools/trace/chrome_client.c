@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_client.c - write what clients noted about their rings: submits, reaps and waits */
+/* chrome_client.c - write submits, reaps and waits as clients noted them, and what clients held */
 #include <inttypes.h>
 
 #include "chrome_private.h"
@@ -62,6 +62,42 @@ void chrome_put_event(const struct recording_event *e, void *arg)
 		p->kind = e->kind;
 		p->index = e->index;
 	}
+}
+
+static void put_hold_args(struct chrome *c, const struct recording_hold *h)
+{
+	const int64_t ns = h->released - h->awaited;
+
+	fprintf(c->out, ",\"args\":{\"access\":\"%s\",\"sq_index\":%" PRIu32,
+		h->write ? "write" : "read", h->sq_index);
+	if (ns > 0)
+		fprintf(c->out, ",\"jobs_waited_us\":%" PRId64 ".%03d", ns / 1000,
+			(int)(ns % 1000));
+	fputc('}', c->out);
+}
+
+/* Holds may overlap, so they have lanes as jobs have; what finds none is left out. */
+void chrome_put_hold(const struct recording_hold *h, void *arg)
+{
+	struct chrome *c = arg;
+	struct ring_tracks *ring = chrome_ring(c, h->session, h->ring);
+	const int64_t to = h->released > h->granted ? h->released : h->granted + 1;
+	const unsigned process = chrome_process(c, h->session);
+	unsigned lane, track;
+	char name[64];
+
+	if (!ring)
+		return;
+	lane = lanes_find(&ring->held, h->granted, to);
+	if (lane == LANES)
+		return;
+	track = TRACK_STEP * (h->ring + 1) + HELD_TRACK + lane;
+	snprintf(name, sizeof name, "held by the program, ring %u", h->ring);
+	chrome_name_track(c, &ring->held_named[lane], process, track, track, name);
+	snprintf(name, sizeof name, "held at %s", recording_site(h->session, h->ring, h->site));
+	chrome_begin_slice(c, process, track, h->granted, to, name);
+	put_hold_args(c, h);
+	chrome_end(c);
 }
 
 static void put_rest(struct chrome *c, const struct recording_session *s, unsigned ring,

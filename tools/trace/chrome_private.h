@@ -3,7 +3,7 @@
  * chrome_private.h - functions that the files behind chrome.h share.
  *
  *	chrome.c         jobs, counters, and the whole recording
- *	chrome_client.c  what clients noted about a ring
+ *	chrome_client.c  what clients noted about a ring, and what they held
  *	chrome_put.c     an event, and names of tracks
  */
 #ifndef QUOIT_TOOLS_TRACE_CHROME_PRIVATE_H
@@ -20,6 +20,7 @@
 #define TRACKS       256u /* the most tracks of quoitd */
 #define TRACK_STEP   100u /* between numbers of tracks, which leaves room for lanes */
 #define CLIENT_TRACK 50u  /* its number, behind a ring's lanes */
+#define HELD_TRACK   60u  /* and those of the lanes of what the program held */
 
 /* A ring's notes that are not written yet. */
 struct pending {
@@ -31,7 +32,8 @@ struct pending {
 
 struct ring_tracks {
 	struct lanes lanes;
-	bool named[LANES], client_named, index_known[2];
+	struct lanes held;
+	bool named[LANES], held_named[LANES], client_named, index_known[2];
 	struct pending pending;
 };
 
@@ -85,6 +87,7 @@ struct ring_tracks *chrome_ring(struct chrome *c, const struct recording_session
 /* ---- chrome_client.c ---- */
 
 void chrome_put_event(const struct recording_event *e, void *arg);
+void chrome_put_hold(const struct recording_hold *h, void *arg);
 
 /* Write the last notes, which no later one has completed. */
 void chrome_put_last_events(struct chrome *c);

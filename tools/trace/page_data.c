@@ -261,6 +261,23 @@ static void put_cores(struct page_data *p)
 	close_list(p, '}');
 }
 
+/* ---- what programs held ---- */
+
+static void put_held(struct page_data *p)
+{
+	open_list(p, "held", '[');
+	for (unsigned i = 0; i < p->summary->helds; i++) {
+		const struct summary_held *h = &p->summary->held[i];
+
+		next(p);
+		fputs("\n[", p->out);
+		text_put_json(p->out, recording_site(h->session, h->ring, h->site));
+		fprintf(p->out, ",%" PRIu64 ",%" PRId64 ",%" PRId64 "]", h->holds, h->held_ns,
+			h->awaited_ns);
+	}
+	close_list(p, ']');
+}
+
 /* ---- jobs and waits, one by one ---- */
 
 static int64_t from_begin(int64_t ns)
@@ -371,6 +388,7 @@ int page_data_write(struct trace_reader *r, struct recording *rec, const struct 
 	put_operations(&p);
 	put_tracks(&p);
 	put_cores(&p);
+	put_held(&p);
 	put_names(&p);
 	put_slices(&p);
 	fputs("}\n", out);

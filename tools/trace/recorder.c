@@ -148,6 +148,8 @@ static void count_records(struct recorder *r, struct recorder_tail *t, size_t co
 			recorder_want_sites(t, record);
 		} else if (record->kind == QUOIT_TRACE_JOB || record->kind == QUOIT_TRACE_QUIET) {
 			r->end.jobs++;
+		} else if (record->kind == QUOIT_TRACE_HOLD) {
+			recorder_want_sites(t, record);
 		}
 	}
 	r->end.records += count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_sites.c - write the names of the call sites in a recording's waits */
+/* recorder_sites.c - write the names of the call sites in a recording's waits and holds */
 #include <string.h>
 
 #include "read/latency.h"
@@ -8,12 +8,21 @@
 #define SITES_NS      20000000u
 #define SITES_MOST_NS 1000000000u
 
+static void want(struct recorder_tail *t, unsigned ring, uint32_t site)
+{
+	if (ring < QUOIT_SITE_RINGS && site && site < QUOIT_MAX_SITES)
+		t->wanted[ring] |= UINT64_C(1) << site;
+}
+
 void recorder_want_sites(struct recorder_tail *t, const struct quoit_trace_record *record)
 {
-	for (unsigned i = 0; i < QUOIT_TRACE_EVENTS && i < record->opcode; i++)
-		if (record->event[i].kind == QUOIT_EVENT_WAIT && record->ring < QUOIT_SITE_RINGS &&
-		    record->event[i].site && record->event[i].site < QUOIT_MAX_SITES)
-			t->wanted[record->ring] |= UINT64_C(1) << record->event[i].site;
+	if (record->kind == QUOIT_TRACE_HOLD)
+		want(t, record->ring, record->hold.site);
+	for (unsigned i = 0;
+	     record->kind == QUOIT_TRACE_CLIENT && i < QUOIT_TRACE_EVENTS && i < record->opcode;
+	     i++)
+		if (record->event[i].kind == QUOIT_EVENT_WAIT)
+			want(t, record->ring, record->event[i].site);
 }
 
 static bool lacks_sites(const struct recorder_tail *t)

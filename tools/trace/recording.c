@@ -81,11 +81,31 @@ static bool take_event(const struct recording *rec, const struct quoit_trace_rec
 	       from->ring < QUOIT_MAX_RINGS && is_within(rec, ret->at);
 }
 
+static bool take_hold(const struct recording *rec, const struct quoit_trace_record *from,
+		      struct recording_session *s, struct recording_hold *ret)
+{
+	const struct quoit_trace_hold *h = &from->hold;
+
+	*ret = (struct recording_hold){.session = s,
+				       .ring = from->ring,
+				       .site = h->site,
+				       .write = from->opcode == QUOIT_OP_ACQUIRE_WRITE,
+				       .sq_index = h->sq_index,
+				       .granted = time_of(rec, h->granted)};
+	if (!h->granted || ret->granted == -MOST_NS || from->ring >= QUOIT_MAX_RINGS)
+		return false;
+	ret->released = step(rec, h->released, ret->granted);
+	ret->awaited = h->awaited ? step(rec, h->awaited, ret->granted) : ret->released;
+	ret->awaited = ret->awaited < ret->released ? ret->awaited : ret->released;
+	return is_within(rec, ret->released);
+}
+
 static void visit_record(struct recording *rec, const struct quoit_trace_record *record,
 			 struct recording_session *s, const struct recording_visitor *v)
 {
 	struct recording_job job;
 	struct recording_event event;
+	struct recording_hold hold;
 	struct recording_counts counts = {.session = s, .c = record->counts};
 	unsigned events = record->kind == QUOIT_TRACE_CLIENT ? record->opcode : 0;
 
@@ -94,6 +114,11 @@ static void visit_record(struct recording *rec, const struct quoit_trace_record 
 			rec->damaged++;
 		else if (v->job)
 			v->job(&job, v->arg);
+	} else if (record->kind == QUOIT_TRACE_HOLD) {
+		if (!take_hold(rec, record, s, &hold))
+			rec->damaged++;
+		else if (v->hold)
+			v->hold(&hold, v->arg);
 	} else if (record->kind == QUOIT_TRACE_COUNTS) {
 		counts.at = time_of(rec, record->counts.tsc);
 		recording_limit(&counts.c.host_used);

@@ -61,6 +61,15 @@ struct recording_event {
 	int64_t at;
 };
 
+/* What the program held from an acquire until its release. */
+struct recording_hold {
+	struct recording_session *session;
+	unsigned ring, site;
+	bool write;
+	uint32_t sq_index;                  /* of the acquire */
+	int64_t granted, awaited, released; /* awaited: jobs waited from then on */
+};
+
 struct recording_counts {
 	struct recording_session *session;
 	int64_t at;
@@ -81,6 +90,7 @@ struct recording_visitor {
 	void (*counts)(const struct recording_counts *counts, void *arg);
 	void (*totals)(const struct recording_totals *totals, void *arg);
 	void *arg;
+	void (*hold)(const struct recording_hold *hold, void *arg);
 };
 
 /*

@@ -199,6 +199,42 @@ static void take_event(const struct recording_event *event, void *arg)
 	m->s->wait_bucket[quoit_latency_bucket((uint64_t)(event->at - wait.at))]++;
 }
 
+/* NULL: there are too many places. */
+static struct summary_held *held_at(struct summary *s, const struct recording_hold *hold)
+{
+	for (unsigned i = 0; i < s->helds; i++)
+		if (s->held[i].session == hold->session && s->held[i].ring == hold->ring &&
+		    s->held[i].site == hold->site)
+			return &s->held[i];
+	if (s->helds == SUMMARY_HELD)
+		return NULL;
+	s->held[s->helds] = (struct summary_held){
+		.session = hold->session, .ring = hold->ring, .site = hold->site};
+	return &s->held[s->helds++];
+}
+
+/* Add the time from `from` to `to`, as far as it is not counted yet; holds come by their ends. */
+static void add_once(int64_t from, int64_t to, int64_t *until, int64_t *ns)
+{
+	from = from > *until ? from : *until;
+	if (to <= from)
+		return;
+	*ns += to - from;
+	*until = to;
+}
+
+static void take_hold(const struct recording_hold *hold, void *arg)
+{
+	struct making *m = arg;
+	struct summary_held *h = held_at(m->s, hold);
+
+	if (!h)
+		return;
+	h->holds++;
+	add_once(hold->granted, hold->released, &h->held_until, &h->held_ns);
+	add_once(hold->awaited, hold->released, &h->awaited_until, &h->awaited_ns);
+}
+
 /* ---- levels ---- */
 
 static void add_level(struct summary *s, const struct recording_session *session, unsigned bin,
@@ -311,7 +347,8 @@ int summary_make(struct summary *s, struct trace_reader *r, struct recording *re
 {
 	const unsigned sessions = rec->sessions ? rec->sessions : 1;
 	struct making *m = calloc(1, sizeof *m);
-	const struct recording_visitor v = {take_job, take_event, take_counts, take_totals, m};
+	const struct recording_visitor v = {take_job,    take_event, take_counts,
+					    take_totals, m,          take_hold};
 	int err = -ENOMEM;
 
 	*s = (struct summary){.rec = rec, .bin_ns = (double)rec->span_ns / SUMMARY_BINS};

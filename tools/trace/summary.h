@@ -19,6 +19,7 @@
 #define SUMMARY_TRACKS   256u
 #define SUMMARY_SLICES   40000u
 #define SUMMARY_WAITS    10000u
+#define SUMMARY_HELD     256u /* places that acquired */
 
 /* Group 0 has all sessions together; then come the shown ones, then all others as one. */
 #define SUMMARY_ALL    0u
@@ -64,6 +65,16 @@ struct summary_track {
 	struct summary_density density;
 };
 
+/* What was acquired at one place in a program. */
+struct summary_held {
+	const struct recording_session *session;
+	unsigned ring, site;
+	uint64_t holds;
+	/* Each moment counts once, however many were held: held at all; held, and jobs waited. */
+	int64_t held_ns, awaited_ns;
+	int64_t held_until, awaited_until; /* counted up to here */
+};
+
 struct summary_cores {
 	unsigned reactors, cores; /* by the last sample */
 	double tiles[SUMMARY_BINS], reacting[SUMMARY_BINS], polling[SUMMARY_BINS];
@@ -82,6 +93,8 @@ struct summary {
 	struct summary_track *track;
 	uint64_t trackless; /* jobs without a track */
 	struct summary_cores cores;
+	unsigned helds;
+	struct summary_held held[SUMMARY_HELD];
 	/* Counts by total duration. */
 	uint32_t job_bucket[QUOIT_LATENCY_BUCKETS], wait_bucket[QUOIT_LATENCY_BUCKETS];
 	uint64_t waits;
