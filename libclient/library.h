@@ -129,6 +129,7 @@ struct quoit_ring {
 	uint32_t cq_sample;     /* the next CQ index that is a sample */
 	uint32_t vain;          /* how many looks of quoit_peek in a row found no CQE */
 	uint64_t looked;        /* ticks at the last look of libquoit_sleep_look */
+	uint32_t waits_from;    /* what the consumer's `next` was when the present wait began */
 	uint64_t spin;   /* ticks that a wait for a CQE spins before it sleeps; see sleep.c */
 	bool shares_cpu; /* its last wait had to stay on the reactor's CPU (core.h) */
 	/* ticks: when a wait last left that CPU, and how long no further wait leaves it */

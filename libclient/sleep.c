@@ -97,9 +97,13 @@ static void adapt_spin(struct quoit_ring *q, uint64_t waited)
 		q->spin = 2 * waited < most ? 2 * waited : most;
 }
 
+/*
+ * Also if CQEs came and are reaped already: a function that this thread ran meanwhile may have
+ * waited on the same ring, and the CQE of this wait may have been among those.
+ */
 static bool has_cqes(struct quoit_ring *q)
 {
-	return libquoit_queue_ready(q) != 0;
+	return libquoit_queue_ready(q) != 0 || q->cq.next != q->waits_from;
 }
 
 /*
@@ -173,7 +177,7 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 		 * After the check of the socket: CQEs that quoitd posted before its end still
 		 * count.
 		 */
-		if (libquoit_queue_ready(q)) {
+		if (has_cqes(q)) {
 			if (!fresh)
 				adapt_spin(q, clock_ticks() - begun);
 			return 0;
@@ -198,9 +202,13 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 
 int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
 {
+	const uint32_t outer = q->waits_from; /* of a wait below this one on the stack */
 	bool marked = false;
-	int err = sleep_cq(q, deadline, &marked);
+	int err;
 
+	q->waits_from = q->cq.next;
+	err = sleep_cq(q, deadline, &marked);
+	q->waits_from = outer;
 	if (marked)
 		alone_clear(q);
 	return err;

@@ -79,6 +79,23 @@ static bool seek(struct quoit_ring *q, const struct held *h, struct team_work *r
 	return any;
 }
 
+/* Run it; it may wait on this ring, too, and must not change what the present wait keeps there. */
+static void run_on_top(struct quoit_ring *q, struct team_work *work)
+{
+	const struct quoit_error error = q->wait_error;
+	const bool failed = q->wait_failed;
+	const uint64_t until = q->until;
+	const uint32_t site = q->site;
+
+	q->until = NEVER;
+	q->site = 0;
+	libquoit_team_run(work);
+	q->site = site;
+	q->until = until;
+	q->wait_failed = failed;
+	q->wait_error = error;
+}
+
 /* Run one call.  While it runs, this thread holds no other team. */
 static bool help_once(struct quoit_ring *q, bool (*is_done)(struct quoit_ring *q))
 {
@@ -91,7 +108,7 @@ static bool help_once(struct quoit_ring *q, bool (*is_done)(struct quoit_ring *q
 	drop(&h, any ? work.team : NULL);
 	if (!any)
 		return false;
-	libquoit_team_run(&work);
+	run_on_top(q, &work);
 	count_helper(work.team, -1);
 	return true;
 }

@@ -133,6 +133,35 @@ static int nested(void *state, struct quoit_exec_call *c)
 
 static struct nest nest;
 
+/*
+ * Lets a job go for which the thread below waits on this ring, and waits on it, too: first for what
+ * comes behind that job, then for one that fails.
+ */
+struct on_top {
+	struct quoit_ring *q, *p;
+	quoit_tensor held, behind, failed;
+};
+
+static int wait_on_top(void *state, struct quoit_exec_call *c)
+{
+	const struct on_top *o = state;
+	quoit_job job;
+	int err = quoit_release_tensor(o->p, o->held);
+
+	(void)c;
+	if (!err)
+		err = quoit_start(o->q, quoit_nop(o->behind), &job);
+	if (!err)
+		err = quoit_wait(o->q, job, QUOIT_FOREVER);
+	if (!err)
+		err = quoit_start(o->q, quoit_copy(o->failed, o->behind), &job);
+	if (!err)
+		err = quoit_wait(o->q, job, QUOIT_FOREVER);
+	return err == -EINVAL ? 0 : -EIO;
+}
+
+static struct on_top on_top;
+
 static const struct quoit_function functions[] = {
 	{.name = "add_one", .access = "M---", .run = add_one},
 	{.name = "scale", .access = "WR--", .run = scale},
@@ -141,6 +170,7 @@ static const struct quoit_function functions[] = {
 	{.name = "pass", .access = "w---", .run = pass, .state = &gate},
 	{.name = "nested", .access = "----", .run = nested, .state = &nest},
 	{.name = "fill_piece", .access = "W---", .run = fill_piece, .pieces = four},
+	{.name = "wait_on_top", .access = "----", .run = wait_on_top, .state = &on_top},
 };
 
 #define COUNT (sizeof functions / sizeof *functions)
@@ -503,6 +533,27 @@ Test(team, function_may_wait_for_another)
 		     0);
 	cr_expect_eq(run(q, call(&t, "nested", 0, 0), QUOIT_FOREVER), 0);
 	cr_expect_eq(nest.depth, 0);
+	end_team(&t);
+}
+
+/* The function reaps the CQE for which the wait below it on the stack is there. */
+Test(team, wait_ends_if_a_function_that_it_runs_has_reaped_its_job)
+{
+	struct team_fixture t =
+		begin_team(NULL, &(struct quoit_team_params){.flags = QUOIT_TEAM_NO_LANES});
+	quoit_tensor a = shared(&t.f), b = create(t.f.q, N, 0), c = create(t.f.q, 3, 0);
+	struct quoit_error e;
+	quoit_job copied;
+
+	settle(t.f.q); /* the tensors are known to the other ring from here on */
+	(void)acquire(t.f.p, a, QUOIT_ACCESS_WRITE);
+	on_top = (struct on_top){t.f.q, t.f.p, a, b, c};
+	cr_assert_eq(quoit_push(t.f.q, call(&t, "wait_on_top", 0, 0)), 0);
+	cr_assert_eq(quoit_start(t.f.q, quoit_copy(b, a), &copied), 0);
+	cr_expect_eq(quoit_wait(t.f.q, copied, 20000), 0);
+	cr_expect(!quoit_get_wait_error(t.f.q, &e), "that is the function's error");
+	cr_expect_eq(quoit_wait_all(t.f.q, QUOIT_FOREVER), 0);
+	cr_expect_eq(quoit_count_failures(t.f.q, NULL), 0);
 	end_team(&t);
 }
 
