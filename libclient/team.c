@@ -234,6 +234,13 @@ int quoit_close_team(struct quoit_team *team)
 	return end(team);
 }
 
+/* Also if a function ends the thread. */
+static void stop_serving(void *team)
+{
+	libquoit_team_joins(team, -1);
+	libquoit_team_enters(team, -1);
+}
+
 int quoit_serve_team(struct quoit_team *team, int timeout_ms)
 {
 	int n;
@@ -242,11 +249,11 @@ int quoit_serve_team(struct quoit_team *team, int timeout_ms)
 		return libquoit_text_refuse_child();
 	libquoit_team_enters(team, 1);
 	libquoit_team_joins(team, 1);
+	pthread_cleanup_push(stop_serving, team);
 	n = libquoit_team_serve_until(team, clock_deadline(timeout_ms));
-	libquoit_team_joins(team, -1);
 	if (!n && __atomic_load_n(&team->ring->broken, __ATOMIC_RELAXED))
 		n = -ECONNRESET;
-	libquoit_team_enters(team, -1);
+	pthread_cleanup_pop(1);
 	return n;
 }
 

@@ -11,6 +11,12 @@
 #include "refusal.h"
 #include "team.h"
 
+/* Also if a function ends its thread: else quoit_close_team would wait for it for ever. */
+static void leave(void *team)
+{
+	libquoit_team_enters(team, -1);
+}
+
 static void *lane_run(void *arg)
 {
 	const struct lane *lane = arg;
@@ -24,8 +30,9 @@ static void *lane_run(void *arg)
 		CPU_SET((unsigned)lane->cpu, &cpus);
 		(void)sched_setaffinity(0, sizeof cpus, &cpus); /* it works anywhere */
 	}
+	pthread_cleanup_push(leave, lane->team);
 	(void)libquoit_team_serve_until(lane->team, NEVER);
-	libquoit_team_enters(lane->team, -1);
+	pthread_cleanup_pop(1);
 	return NULL;
 }
 

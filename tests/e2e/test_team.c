@@ -162,6 +162,13 @@ static int wait_on_top(void *state, struct quoit_exec_call *c)
 
 static struct on_top on_top;
 
+static int end_thread(void *state, struct quoit_exec_call *c)
+{
+	(void)state;
+	(void)c;
+	pthread_exit(NULL);
+}
+
 static const struct quoit_function functions[] = {
 	{.name = "add_one", .access = "M---", .run = add_one},
 	{.name = "scale", .access = "WR--", .run = scale},
@@ -171,6 +178,7 @@ static const struct quoit_function functions[] = {
 	{.name = "nested", .access = "----", .run = nested, .state = &nest},
 	{.name = "fill_piece", .access = "W---", .run = fill_piece, .pieces = four},
 	{.name = "wait_on_top", .access = "----", .run = wait_on_top, .state = &on_top},
+	{.name = "end_thread", .access = "w---", .run = end_thread},
 };
 
 #define COUNT (sizeof functions / sizeof *functions)
@@ -698,6 +706,22 @@ Test(team, calls_that_did_not_begin_are_cancelled_with_their_team)
 	cr_expect_eq(ended, 1);
 	cr_expect_eq(run(t.f.p, quoit_call(2 << 8, 0, 0, 0, 0), QUOIT_FOREVER), -EINVAL,
 		     "the team is gone");
+	end(&t.f);
+}
+
+Test(team, function_that_ends_its_thread_holds_up_no_end)
+{
+	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 2});
+	quoit_job late = start(t.f.p, quoit_with_deadline(call(&t, "end_thread", 0, 0), 20000)),
+		  never = 0;
+
+	cr_assert_eq(quoit_flush(t.f.p), 0);
+	cr_expect_eq(quoit_wait(t.f.p, late, QUOIT_FOREVER), -ETIME);
+	cr_expect_eq(run(t.f.p, call(&t, "count", 0, 0), QUOIT_FOREVER), 0, "the other lane");
+	never = start(t.f.p, call(&t, "end_thread", 0, 0));
+	cr_expect_eq(quoit_flush(t.f.p), 0);
+	cr_expect_eq(quoit_close_team(t.team), 0);
+	cr_expect_eq(quoit_wait(t.f.p, never, QUOIT_FOREVER), -ECANCELED);
 	end(&t.f);
 }
 

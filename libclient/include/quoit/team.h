@@ -32,6 +32,9 @@
  * again: so it must hold no lock that a function takes.  It waits for itself if its job needs
  * something that it holds, such as the last free memory of the lease, or the output of a call that
  * is suspended below it on the same stack: give such waits a timeout.
+ *
+ * A function returns.  If it ends its thread instead (pthread_exit, pthread_cancel), its call ends
+ * only with its deadline or its team (-ECANCELED), and the team has a thread less.
  */
 #ifndef QUOIT_TEAM_H
 #define QUOIT_TEAM_H
