@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/thread_state.h"
 #include "base/tsc.h"
-#include "control/service.h"
+#include "control/service_manager.h"
 #include "memory/memory_thread.h"
 #include "observe/totals.h"
 #include "reactor/bells.h"
@@ -226,8 +226,9 @@ struct watchdog *engine_watch(struct engine *m, struct control *c)
 {
 	unsigned most = m->plan->nr_reactors + m->plan->nr_cores + 4;
 	struct watchdog_subject *subjects = calloc(most, sizeof *subjects);
-	const struct watchdog_calls calls = {.feed = service_feed_watchdog, .look = look, .of = m};
-	uint64_t period = service_watchdog_ns();
+	const struct watchdog_calls calls = {
+		.feed = service_manager_feed_watchdog, .look = look, .of = m};
+	uint64_t period = service_manager_watchdog_ns();
 	struct watchdog *w = NULL;
 	int err = -ENOMEM;
 

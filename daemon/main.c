@@ -25,7 +25,7 @@
 #include "config/config.h"
 #include "control/config_check.h"
 #include "control/control.h"
-#include "control/service.h"
+#include "control/service_manager.h"
 #include "engine.h"
 #include "engine_watch.h"
 #include "machine/memory_limit.h"
@@ -104,7 +104,7 @@ static void say_ready(struct control *c)
 			;
 		close((int)config->ready_fd);
 	}
-	service_say_ready(c);
+	service_manager_say_ready(c);
 }
 
 static void add_devices(struct control *c, const struct engine *m)
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 		log_warning("cannot start the log thread (%s): a blocked reader of stderr can "
 			    "stall quoitd",
 			    strerror(-err));
-	passed = service_take_socket(&config);
+	passed = service_manager_take_socket(&config);
 	if (passed < 0 && passed != -ENOENT)
 		status = exit_status_of(passed);
 	else

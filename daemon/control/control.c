@@ -19,7 +19,7 @@
 #include "peer.h"
 #include "recorder.h"
 #include "rests.h"
-#include "service.h"
+#include "service_manager.h"
 
 #define EVENTS  64
 #define TICK_MS 100
@@ -149,7 +149,7 @@ static void on_signal(struct control *c)
 
 static int timeout_for_others(const struct control *c)
 {
-	if (c->accept_from_ns || c->stop || service_has_news(c))
+	if (c->accept_from_ns || c->stop || service_manager_has_news(c))
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
@@ -226,7 +226,7 @@ static void pass(struct control *c)
 	names_advance(c);
 	connections_end_silent(c);
 	connections_sweep(c);
-	service_say_status(c);
+	service_manager_say_status(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }
 
@@ -255,7 +255,7 @@ void control_run(struct control *c)
 {
 	while (!c->stop)
 		pass(c);
-	service_say_stopping((c->config->drain_ms + END_MS) * 1000000);
+	service_manager_say_stopping((c->config->drain_ms + END_MS) * 1000000);
 	listener_close(c);
 	drain_begin(c);
 	while (drain_goes_on(c))

@@ -71,7 +71,7 @@ struct control {
 	bool stop;
 	struct drain drain;
 	uint64_t passes; /* for the watchdog; atomic */
-	/* service.c: what the service manager was last told, and from when it may be told more */
+	/* service_manager.c: what the service manager was last told, and from when it may be told more */
 	uint32_t status_sessions;
 	uint64_t status_from_ns; /* CLOCK_BOOTTIME */
 };

@@ -16,7 +16,7 @@
 #include "machine/memory_limit.h"
 #include "names.h"
 #include "observe/session_folder.h"
-#include "service.h"
+#include "service_manager.h"
 #include "shares.h"
 
 /* The thread owns it until it is done, then the control thread. */
@@ -35,7 +35,7 @@ struct reading_again {
 
 static void reload_begun(void)
 {
-	service_say_reloading();
+	service_manager_say_reloading();
 	log_info("reading the configuration again");
 }
 
@@ -48,7 +48,7 @@ static void reload_ended(struct control *c, bool taken, const char *waiting)
 			    waiting);
 	else
 		log_info("the configuration was reloaded");
-	service_say_reloaded(c);
+	service_manager_say_reloaded(c);
 }
 
 /* ---- reading, in a thread of its own ---- */
@@ -95,7 +95,7 @@ static void *read_again(void *arg)
 	(void)pthread_setname_np(pthread_self(), "quoit-reload");
 	r->bad = read_all(r) != 0;
 	r->bad |= config_check_again(&r->config) < 0;
-	r->bad |= *r->service_socket && !service_pass_socket(&r->config, r->service_socket);
+	r->bad |= *r->service_socket && !service_manager_pass_socket(&r->config, r->service_socket);
 	if (!config_settle(&r->config, memory_limit_default(), memory_limit_most()))
 		memory_limit_say(r->config.memory);
 	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <quoit/service.h>
+#include <quoit/service_manager.h>
 #include <quoit/stats.h>
 
 #include "backend/executor/exec_port.h"
@@ -91,7 +91,7 @@ static char **its_environment(void)
 	if (!copy)
 		return NULL;
 	memcpy(copy, environ, n * sizeof *copy);
-	quoit_service_leave(copy);
+	quoit_service_manager_leave(copy);
 	return copy;
 }
 

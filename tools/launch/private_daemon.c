@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <quoit/descriptors.h>
-#include <quoit/service.h>
+#include <quoit/service_manager.h>
 #include <quoit/stats.h>
 
 #define MOST_OPTIONS 64
@@ -185,7 +185,7 @@ static void become_daemon(const char *socket, const char *const *options, int re
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != keeper || null < 0)
 		_exit(CANNOT_EXEC);
-	quoit_service_leave(environ); /* the program's service manager is not quoitd's */
+	quoit_service_manager_leave(environ); /* the program's service manager is not quoitd's */
 	dup2(null, STDIN_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	(void)fcntl(ready_fd, F_SETFD, 0);

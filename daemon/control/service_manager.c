@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c - takes systemd's socket, and sends it notifications */
-#include "service.h"
+/* service_manager.c - takes systemd's socket, and sends it notifications */
+#include "service_manager.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int look_at_socket(int fd, const char *name, char ret_path[QUOIT_SOCKET_B
 	return 0;
 }
 
-bool service_pass_socket(struct config *config, const char *path)
+bool service_manager_pass_socket(struct config *config, const char *path)
 {
 	char where[CONFIG_WHERE_BYTES];
 
@@ -66,7 +66,7 @@ static int take(struct config *config, int fd, const char *name)
 		return err;
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	return service_pass_socket(config, path) ? fd : -EINVAL;
+	return service_manager_pass_socket(config, path) ? fd : -EINVAL;
 }
 
 static void free_names(char **names)
@@ -76,7 +76,7 @@ static void free_names(char **names)
 	free(names);
 }
 
-int service_take_socket(struct config *config)
+int service_manager_take_socket(struct config *config)
 {
 	char **names = NULL;
 	int n = sd_listen_fds_with_names(1, &names), err = -ENOENT;
@@ -139,23 +139,23 @@ static void say(struct control *c, const char *state)
 	notify(message);
 }
 
-void service_say_ready(struct control *c)
+void service_manager_say_ready(struct control *c)
 {
 	say(c, "READY=1\n");
 }
 
-bool service_has_news(const struct control *c)
+bool service_manager_has_news(const struct control *c)
 {
 	return count_sessions(c) != c->status_sessions;
 }
 
-void service_say_status(struct control *c)
+void service_manager_say_status(struct control *c)
 {
-	if (service_has_news(c) && totals_now_ns() >= c->status_from_ns)
+	if (service_manager_has_news(c) && totals_now_ns() >= c->status_from_ns)
 		say(c, "");
 }
 
-void service_say_stopping(uint64_t most_ns)
+void service_manager_say_stopping(uint64_t most_ns)
 {
 	char text[128];
 
@@ -165,19 +165,19 @@ void service_say_stopping(uint64_t most_ns)
 	notify(text);
 }
 
-uint64_t service_watchdog_ns(void)
+uint64_t service_manager_watchdog_ns(void)
 {
 	uint64_t usec;
 
 	return sd_watchdog_enabled(0, &usec) > 0 ? usec * 1000 : 0;
 }
 
-void service_feed_watchdog(void)
+void service_manager_feed_watchdog(void)
 {
 	(void)sd_notify(0, "WATCHDOG=1");
 }
 
-void service_say_reloading(void)
+void service_manager_say_reloading(void)
 {
 	char text[96];
 	struct timespec now;
@@ -189,7 +189,7 @@ void service_say_reloading(void)
 	notify(text);
 }
 
-void service_say_reloaded(struct control *c)
+void service_manager_say_reloaded(struct control *c)
 {
 	say(c, "READY=1\n");
 }
