@@ -88,7 +88,7 @@ isa_avx512 := -DOP_ISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 lib_src := $(wildcard libclient/*.c)
 lib_obj := $(lib_src:%.c=$(B)/%.o)
 # In the order in which they include each other (tests/lint.sh): each only what stands before it.
-daemon_folders := base store fair config machine session observe memory job backend/cpu backend/file backend/executor backend/program processes reactor control
+daemon_folders := base store fair config machine session observe memory job backend/cpu backend/file backend/executor backend/program backend/service processes reactor control
 daemon_src := $(filter-out daemon/main.c,$(wildcard daemon/*.c $(daemon_folders:%=daemon/%/*.c))) $(ops_once)
 daemon_obj := $(daemon_src:%.c=$(B)/%.o) \
 	$(foreach isa,$(isas),$(ops_each:%.c=$(B)/%.$(isa).o))

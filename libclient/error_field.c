@@ -23,6 +23,18 @@ static const char *const field_name[QUOIT_FIELD_NR] = {
 	[QUOIT_FIELD_OFFSET] = "offset",     [QUOIT_FIELD_FILE] = "file",
 };
 
+/* Of a call of a service; values: the service; for how long nobody has served it, or who did */
+static void describe_service(const struct quoit_error *e, char *to, size_t size)
+{
+	if (e->code == -QUOIT_EEXEC)
+		snprintf(to, size, ": process %" PRIu64 ", which served it, has gone", e->value[1]);
+	else if (e->code == -ENOENT && e->value[1])
+		snprintf(to, size, ": no process has served its service for %" PRIu64 " ms",
+			 e->value[1]);
+	else if (e->code == -ENOENT)
+		snprintf(to, size, ": no process serves its service");
+}
+
 /* values: the process and how it ended, as waitpid tells it */
 static void describe_death(const struct quoit_error *e, char *to, size_t size)
 {
@@ -268,6 +280,13 @@ static const char *time_text(uint32_t us, char to[24])
 	return to;
 }
 
+static const char *who_had(const struct quoit_error *e)
+{
+	if (e->opcode != QUOIT_OP_CALL)
+		return "its module or device";
+	return e->team < QUOIT_TEAM_SERVICE ? "its team" : "its service";
+}
+
 /* values: 0, QUOIT_MISSED */
 static void describe_missed(const struct quoit_error *e, char *to, size_t size)
 {
@@ -277,8 +296,7 @@ static void describe_missed(const struct quoit_error *e, char *to, size_t size)
 	time_text((uint32_t)e->value[1], deadline);
 	if (with)
 		snprintf(to, size, ": its deadline of %s passed; %s had had it for %s by then",
-			 deadline, e->opcode == QUOIT_OP_CALL ? "its team" : "its module or device",
-			 time_text(with, had));
+			 deadline, who_had(e), time_text(with, had));
 	else
 		snprintf(to, size, ": its deadline of %s passed before it began", deadline);
 }
@@ -407,11 +425,15 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 ": no such entry was put in, or it comes after this job",
 			 e->value[1], e->value[0]);
 	else if (e->field == QUOIT_FIELD_FUNCTION && e->value[1])
-		snprintf(to, size, ": its team has no function %" PRIu64 ": it has %" PRIu64,
+		snprintf(to, size,
+			 ": its team or service has no function %" PRIu64 ": it has %" PRIu64,
 			 e->value[0], e->value[1]);
 	else if (e->field == QUOIT_FIELD_FUNCTION)
-		snprintf(to, size, ": the team of function %" PRIu64 " was closed, or never was",
+		snprintf(to, size,
+			 ": the team or service of function %" PRIu64 " was closed, or never was",
 			 e->value[0]);
+	else if (e->field == QUOIT_FIELD_SERVICE)
+		describe_service(e, to, size);
 	else if (e->opcode == QUOIT_OP_RELEASE && e->code == -ENOENT)
 		snprintf(to, size, ": nothing is held by an acquire with SQ index %" PRIu64,
 			 e->value[0]);

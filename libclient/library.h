@@ -14,10 +14,12 @@
  *	acquire.c  the program's own accesses to tensors
  *	order.c    events between rings
  *	team_*.c   the program's own functions as jobs: team_serve.c takes and runs calls
+ *	serve_*.c  the same for other processes: serve.c opens, serve_call.c fills in a call
+ *	service.c  functions of other processes, to call them
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
- * control.h, those of strerror.c and error_field.c in refusal.h, those of team_*.c in team.h, those
- * of ring.c and tensor.c here.
+ * control.h, those of strerror.c and error_field.c in refusal.h, those of team_*.c in team.h,
+ * those of serve_*.c in serve.h, those of ring.c and tensor.c here.
  * Functions between files are named libquoit_*, so that a static libquoit collides with no other
  * name; they return 0 or a count, or -errno.
  */
@@ -88,9 +90,10 @@ struct quoit_session {
 	/* info.max_tensors records; their memory is touched when used */
 	struct tensor_record *tensors;
 
-	pthread_mutex_t list; /* guards rings and teams */
+	pthread_mutex_t list; /* guards rings, teams and services */
 	struct quoit_ring *rings;
 	struct quoit_team *teams;
+	struct quoit_service *services;
 	uint32_t laneless; /* atomic: how many of them have no threads of their own */
 };
 
@@ -139,6 +142,9 @@ struct quoit_ring {
 	const struct quoit_error *errors;
 	const struct quoit_stamps *stamps;    /* NULL without QUOIT_RING_STAMPS */
 	const struct quoit_call_entry *calls; /* NULL: it is not a team's (team.h) */
+	const uint32_t
+		*results; /* of a team: serials of calls whose results quoitd has, by number */
+	const struct quoit_call_text *texts; /* what services said of their failures */
 	struct quoit_client_words *client;
 	const struct quoit_daemon_words *daemon;
 	struct job_table jobs;

@@ -105,7 +105,8 @@ int libquoit_refuse_reserved(struct quoit_ring *q, const struct quoit_sqe *sqe)
 	if (sqe->opcode == QUOIT_OP_CALL && sqe->function == (uint8_t)number)
 		return libquoit_refuse(
 			q, -EINVAL,
-			"there is no function %d: take the number from quoit_find_function, and look at its error",
+			"there is no function %d: take the number from quoit_find_function or "
+			"quoit_find_service_function, and look at its error",
 			number);
 	if (is_cut && sqe->opcode == (uint8_t)number)
 		return refuse_number(q, "operation", "finding", number, QUOIT_OP_NR - 1);

@@ -44,11 +44,13 @@ static void bind_pages(struct quoit_ring *q, bool stamps)
 	libquoit_event_ask(q);
 	q->sq_sample = quoit_sample_from(0, 0);
 	q->cq_sample = quoit_sample_from(0, 0);
-	if (stamps) {
+	if (stamps)
 		q->stamps = (const struct quoit_stamps *)(daemon + l->stamps);
-	}
-	if (l->calls)
+	if (l->calls) {
 		q->calls = (const struct quoit_call_entry *)(daemon + l->calls);
+		q->results = (const uint32_t *)(daemon + l->results);
+	}
+	q->texts = (const struct quoit_call_text *)(daemon + l->texts);
 	q->sq_mask = l->sq_entries - 1;
 	q->cq_mask = l->cq_entries - 1;
 	q->ahead = 1;

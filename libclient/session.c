@@ -14,6 +14,7 @@
 #include "mine.h"
 #include "refusal.h"
 #include "region.h"
+#include "service.h"
 #include "team.h"
 
 /*
@@ -167,6 +168,7 @@ static void session_free(struct quoit_session *s)
 	struct quoit_ring *next;
 
 	libquoit_team_free_all(s);
+	libquoit_service_free_all(s);
 	for (struct quoit_ring *q = s->rings; q; q = next) {
 		next = q->next;
 		libquoit_ring_free(q);

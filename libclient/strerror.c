@@ -10,6 +10,7 @@
 
 #include "library.h"
 #include "refusal.h"
+#include "service.h"
 #include "team.h"
 
 static _Thread_local char open_text[QUOIT_TEXT_BYTES + 144];
@@ -86,8 +87,11 @@ static const char *what(const struct quoit_error *e, const char *function, char 
 		return op_name(e->opcode);
 	if (function)
 		snprintf(to, WHAT_BYTES, "function '%s'", function);
-	else
+	else if (e->team < QUOIT_TEAM_SERVICE)
 		snprintf(to, WHAT_BYTES, "function %u of team %u", e->function, e->team);
+	else
+		snprintf(to, WHAT_BYTES, "function %u of service %u", e->function,
+			 e->team - QUOIT_TEAM_SERVICE);
 	return to;
 }
 
@@ -162,7 +166,8 @@ static void add_words(struct quoit_ring *q, const struct quoit_error *e, char *t
 	char words[QUOIT_CALL_TEXT_BYTES];
 	size_t n;
 
-	if (!size || !libquoit_team_text(q->session, e, words))
+	if (!size || (!libquoit_team_text(q->session, e, words) &&
+		      !libquoit_service_text(q->session, e, words)))
 		return;
 	n = strlen(to);
 	snprintf(to + n, size - n, ": %s", words);
@@ -172,9 +177,15 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 {
 	struct quoit_error record;
 
+	/* A wait begins without a refusal, so this one came after the last wait. */
+	if (error < 0 && q && error == q->refusal.error) {
+		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);
+		return buffer;
+	}
 	if (error < 0 && q && quoit_get_wait_error(q, &record)) {
 		char name[QUOIT_NAME_BYTES], why[UNMADE_TEXT_BYTES];
-		bool known = libquoit_team_function(q->session, &record, name);
+		bool known = libquoit_team_function(q->session, &record, name) ||
+			     libquoit_service_function(q->session, &record, name);
 		bool unmade = libquoit_unmade_text(q, &record, why);
 
 		describe(&record, is_of_another(&record), known ? name : NULL, unmade ? why : NULL,
@@ -182,9 +193,6 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 		add_words(q, &record, buffer, size);
 		return buffer;
 	}
-	if (error < 0 && q && error == q->refusal.error)
-		snprintf(buffer, size, "%s: %s", quoit_strerror(error), q->refusal.text);
-	else
-		snprintf(buffer, size, "%s", error < 0 ? quoit_strerror(error) : "success");
+	snprintf(buffer, size, "%s", error < 0 ? quoit_strerror(error) : "success");
 	return buffer;
 }

@@ -12,6 +12,7 @@
 #include "control.h"
 #include "mine.h"
 #include "refusal.h"
+#include "serve.h"
 
 #define DEFAULT_ENTRIES 128u
 #define LANES_MOST      1024u
@@ -93,6 +94,12 @@ static int check(const struct quoit_function *functions, unsigned count,
 
 int quoit_find_function(const struct quoit_team *team, const char *name)
 {
+	if (team->serve)
+		return libquoit_text_refuse(
+			-ENOENT,
+			"the functions of this team are called by the service's "
+			"name: quoit_open_service(\"%s\")",
+			team->serve->name);
 	for (unsigned i = 0; i < team->count; i++)
 		if (!strcmp(team->functions[i].name, name))
 			return (int)(team->ring->index << 8 | i);
@@ -173,40 +180,47 @@ static int end(struct quoit_team *t)
 		libquoit_team_stop_lanes(t);
 		err = libquoit_ring_close_team(t->ring);
 	}
+	if (t->serve)
+		libquoit_serve_end(t);
 	team_free(t);
 	return err;
 }
 
-int quoit_open_team(struct quoit_session *s, const struct quoit_function *functions, unsigned count,
-		    const struct quoit_team_params *params, struct quoit_team **ret)
+/* Start so many threads as the parameters say, which may be one for each CPU. */
+static int start_lanes(struct quoit_team *t, const struct quoit_team_params *p)
 {
-	static const struct quoit_team_params defaults;
-	const struct quoit_team_params *p = params ? params : &defaults;
-	struct quoit_team *t;
 	unsigned lanes = p->lanes;
 	cpu_set_t cpus;
-	int err;
 
-	if (!libquoit_is_mine(s->mine))
-		return libquoit_text_refuse_child();
-	err = check(functions, count, p);
+	CPU_ZERO(&cpus);
+	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0) /* more CPUs than fit */
+		CPU_ZERO(&cpus);
+	if (!lanes && !t->laneless)
+		lanes = CPU_COUNT(&cpus) ? (unsigned)CPU_COUNT(&cpus) : 1;
+	return libquoit_team_start_lanes(t, lanes, p->flags & QUOIT_TEAM_UNPINNED ? NULL : &cpus);
+}
+
+int libquoit_team_open(struct quoit_session *s, const struct quoit_function *functions,
+		       unsigned count, const struct quoit_team_params *p,
+		       int (*prepare)(struct quoit_team *t, const void *of), const void *of,
+		       struct quoit_team **ret)
+{
+	struct quoit_team *t;
+	int err = check(functions, count, p);
+
 	if (err)
 		return err;
 	t = team_new(s, functions, count);
 	if (!t)
 		return libquoit_text_refuse_memory();
 	t->laneless = p->flags & QUOIT_TEAM_NO_LANES;
-	CPU_ZERO(&cpus);
-	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0) /* more CPUs than fit */
-		CPU_ZERO(&cpus);
-	if (!lanes && !t->laneless)
-		lanes = CPU_COUNT(&cpus) ? (unsigned)CPU_COUNT(&cpus) : 1;
 	err = libquoit_ring_open_team(s, p->entries ? p->entries : DEFAULT_ENTRIES, &t->ring);
 	if (!err)
 		err = add_functions(t);
+	if (!err && prepare)
+		err = prepare(t, of);
 	if (!err)
-		err = libquoit_team_start_lanes(t, lanes,
-						p->flags & QUOIT_TEAM_UNPINNED ? NULL : &cpus);
+		err = start_lanes(t, p);
 	if (err) {
 		char text[QUOIT_TEXT_BYTES];
 
@@ -218,6 +232,17 @@ int quoit_open_team(struct quoit_session *s, const struct quoit_function *functi
 	libquoit_text_set("no error");
 	*ret = t;
 	return 0;
+}
+
+int quoit_open_team(struct quoit_session *s, const struct quoit_function *functions, unsigned count,
+		    const struct quoit_team_params *params, struct quoit_team **ret)
+{
+	static const struct quoit_team_params defaults;
+
+	if (!libquoit_is_mine(s->mine))
+		return libquoit_text_refuse_child();
+	return libquoit_team_open(s, functions, count, params ? params : &defaults, NULL, NULL,
+				  ret);
 }
 
 int quoit_close_team(struct quoit_team *team)
@@ -272,6 +297,8 @@ void libquoit_team_free_all(struct quoit_session *s)
 	while ((t = s->teams) != NULL) {
 		s->teams = t->next;
 		libquoit_ring_free(t->ring);
+		if (t->serve)
+			libquoit_serve_end(t);
 		team_free(t);
 	}
 }

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 
 #include <quoit/ctl.h>
 
@@ -51,18 +52,24 @@ struct lane {
 	int cpu; /* -1: it may run on any */
 };
 
+enum team_closing {
+	TEAM_CLOSES = 1,
+	TEAM_CLOSES_AND_SERVES = 2, /* a service whose last functions may wait for its calls */
+};
+
 struct quoit_team {
 	struct quoit_session *session;
 	struct quoit_ring *ring;
+	struct serve *serve;     /* of a team that serves a service (serve.h); else NULL */
 	struct quoit_team *next; /* in the session's list, which session->list guards */
 	struct quoit_function *functions;
 	unsigned count;
 	struct lane *lanes;
 	unsigned lane_count;
-	uint32_t closing; /* atomic */
+	uint32_t closing; /* atomic; 0 or enum team_closing */
 	bool laneless;    /* QUOIT_TEAM_NO_LANES */
 
-	pthread_mutex_t returning; /* guards the ring's SQ */
+	pthread_mutex_t returning; /* guards the ring's SQ, and results of a service */
 
 	pthread_mutex_t rest; /* guards what follows */
 	pthread_cond_t left;  /* a helper has left, or a cut call's last piece has ended */
@@ -80,7 +87,10 @@ struct quoit_team {
 struct taken {
 	uint64_t id; /* its CQE's user_data */
 	struct quoit_call_entry entry;
-	const struct quoit_function *function;
+	const struct quoit_function
+		*function;     /* NULL: it is none, but a refused return, or the next */
+	uint32_t left;         /* not 0: the caller of this number calls no more */
+	struct caller *caller; /* of a service: held; NULL: there was no memory to note it */
 };
 
 /* A call, or a piece of one, that a thread is to run. */
@@ -104,7 +114,7 @@ void libquoit_team_run(struct team_work *w);
  */
 int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline);
 
-/* Return all calls that nobody has taken, as cancelled. */
+/* Return all calls that nobody has taken, as cancelled; not for a service. */
 void libquoit_team_refuse_all(struct quoit_team *t);
 
 /* In how many functions this thread is; more than one if a function waits and runs others. */
@@ -141,9 +151,15 @@ void libquoit_team_enters(struct quoit_team *t, int by);
 /* ---- team_pieces.c ---- */
 
 /* The result of what a function returned: quoitd takes counts and errnos. */
-static inline int team_result(int returned)
+static inline int team_result(int returned, struct quoit_exec_call *c)
 {
-	return returned > -QUOIT_EPOISON ? returned : -EPROTO;
+	if (returned > -QUOIT_EPOISON)
+		return returned;
+	if (!*c->text)
+		snprintf(c->text, sizeof c->text,
+			 "the function returned %d: allowed are 0 and more, and -1 to %d", returned,
+			 1 - QUOIT_EPOISON);
+	return -EPROTO;
 }
 
 /* Run a call whose function asked for pieces, with all threads that come.  Returns its result. */
@@ -159,7 +175,10 @@ void libquoit_team_run_piece(struct quoit_team *t, struct cut_call *cut, uint32_
 /* Start so many lanes, each on its own of these CPUs; NULL: they may run on any. */
 int libquoit_team_start_lanes(struct quoit_team *t, unsigned count, const cpu_set_t *cpus);
 
-/* End them, once all calls that nobody has taken are returned as cancelled. */
+/*
+ * End them, once all calls that nobody has taken are returned as cancelled.  Those of a service stay
+ * in the ring: quoitd gives them to another process when the ring closes.
+ */
 void libquoit_team_stop_lanes(struct quoit_team *t);
 
 /* ---- team_help.c ---- */
@@ -199,6 +218,15 @@ static inline bool libquoit_team_helps(const struct quoit_ring *q)
 }
 
 /* ---- team.c ---- */
+
+/*
+ * As quoit_open_team.  prepare, unless it is NULL, is called before threads start, and makes a
+ * service of the team.
+ */
+int libquoit_team_open(struct quoit_session *s, const struct quoit_function *functions,
+		       unsigned count, const struct quoit_team_params *p,
+		       int (*prepare)(struct quoit_team *t, const void *of), const void *of,
+		       struct quoit_team **ret);
 
 /* Close all teams of the session. */
 void libquoit_team_close_all(struct quoit_session *s);

@@ -56,18 +56,45 @@ static bool has_emptied(struct quoit_team *t)
 	return empty;
 }
 
+/* For so many turns of a millisecond a closing service leaves its calls to other processes. */
+#define TURNS_LEFT 1000u
+
+/* A closing service whose threads do not leave: perhaps they wait for calls of this very service. */
+static void serve_once_more(struct quoit_team *t)
+{
+	struct team_work work;
+
+	if (__atomic_exchange_n(&t->closing, TEAM_CLOSES_AND_SERVES, __ATOMIC_SEQ_CST) !=
+	    TEAM_CLOSES_AND_SERVES)
+		libquoit_team_joins(t, 1);
+	if (libquoit_team_take(t, &work))
+		libquoit_team_run(&work);
+}
+
 /*
- * A function that runs may wait for a call that nobody takes any more.  So all that were not taken
- * are returned as cancelled, until the last thread has left.
+ * A function that runs may wait for a call that nobody takes any more.  So those of a team are
+ * returned as cancelled.  Those of a service stay, as another process is to get them; if that does
+ * not help, this thread runs them.
  */
+static void clear_the_way(struct quoit_team *t, unsigned turn)
+{
+	if (!t->serve)
+		libquoit_team_refuse_all(t);
+	else if (turn >= TURNS_LEFT)
+		serve_once_more(t);
+}
+
 void libquoit_team_stop_lanes(struct quoit_team *t)
 {
-	__atomic_store_n(&t->closing, 1, __ATOMIC_SEQ_CST);
+	unsigned turn = 0;
+
+	__atomic_store_n(&t->closing, TEAM_CLOSES, __ATOMIC_SEQ_CST);
+	libquoit_team_joins(t, 0);
 	do {
 		libquoit_team_wake_all(t);
-		libquoit_team_refuse_all(t);
+		clear_the_way(t, turn++);
 	} while (!has_emptied(t));
-	libquoit_team_refuse_all(t);
+	clear_the_way(t, 0);
 	for (unsigned i = 0; i < t->lane_count; i++)
 		(void)pthread_join(t->lanes[i].thread, NULL);
 	t->lane_count = 0;

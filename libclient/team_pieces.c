@@ -48,7 +48,7 @@ void libquoit_team_run_piece(struct quoit_team *t, struct cut_call *cut, uint32_
 	struct quoit_exec_call c = *cut->call;
 
 	c.piece = piece;
-	end_piece(t, cut, piece, team_result(cut->function->run(cut->function->state, &c)), &c);
+	end_piece(t, cut, piece, team_result(cut->function->run(cut->function->state, &c), &c), &c);
 }
 
 /* Under the lock: the next piece of this call; false: all are taken. */

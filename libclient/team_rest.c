@@ -71,11 +71,18 @@ void libquoit_team_sleeps(struct quoit_team *t, int by)
 	pthread_mutex_unlock(&t->rest);
 }
 
+/* A service that closes has no threads for new calls, so that they go to another process. */
 void libquoit_team_joins(struct quoit_team *t, int by)
 {
+	const uint32_t closing = __atomic_load_n(&t->closing, __ATOMIC_RELAXED);
+	uint32_t told;
+
 	pthread_mutex_lock(&t->rest);
 	t->served_by += (uint32_t)by;
-	__atomic_store_n(&t->ring->client->lanes, t->served_by, __ATOMIC_RELAXED);
+	told = t->served_by;
+	if (t->serve && closing) /* then the closing thread serves, alone */
+		told = closing == TEAM_CLOSES_AND_SERVES;
+	__atomic_store_n(&t->ring->client->lanes, told, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&t->rest);
 }
 

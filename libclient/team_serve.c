@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "queue.h"
+#include "serve.h"
 #include "slot.h"
 #include "team.h"
 
@@ -64,6 +65,12 @@ static void copy(const struct quoit_team *t, uint32_t index, struct taken *ret,
 	quoit_ring_copy((uint64_t *)&ret->entry, (const uint64_t *)&q->calls[slot],
 			offsetof(struct quoit_call_entry, tensor) / sizeof(uint64_t));
 	ret->function = NULL;
+	ret->left = 0;
+	ret->caller = NULL;
+	if (UNLIKELY(ret_cqe->res == QUOIT_CALLER_LEFT)) {
+		ret->left = (uint32_t)ret_cqe->user_data;
+		return;
+	}
 	if (ret_cqe->flags & QUOIT_CQE_ERROR || ret->entry.function >= t->count)
 		return;
 	ret->id = ret_cqe->user_data;
@@ -75,8 +82,7 @@ static void copy(const struct quoit_team *t, uint32_t index, struct taken *ret,
 					sizeof ret->entry.tensor[i] / sizeof(uint64_t));
 }
 
-/* Take the next call; false: there is none. */
-static bool take(struct quoit_team *t, struct taken *ret)
+static bool take_next(struct quoit_team *t, struct taken *ret)
 {
 	struct quoit_ring *q = t->ring;
 	uint32_t *at = &q->client->cq_head, head = QUOIT_RING_LOAD(at, QUOIT_RING_ACQUIRE);
@@ -101,45 +107,72 @@ static bool take(struct quoit_team *t, struct taken *ret)
 		if (!__atomic_compare_exchange_n(at, &head, head + 1, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE)) /* R2 */
 			continue;
+		if (UNLIKELY(t->serve != NULL))
+			libquoit_serve_note(t->serve, ret);
 		if (ret->function)
 			return true;
 		head++; /* a return was refused: nothing is to be done about it */
 	}
 }
 
+/*
+ * Take the next call; false: there is none.  Threads of a service take one after another, so that
+ * a caller is held before another thread learns that it has left.
+ */
+static bool take(struct quoit_team *t, struct taken *ret)
+{
+	bool any;
+
+	if (LIKELY(!t->serve))
+		return take_next(t, ret);
+	if (!libquoit_team_has_work(t))
+		return false;
+	pthread_mutex_lock(&t->serve->lock);
+	any = take_next(t, ret);
+	pthread_mutex_unlock(&t->serve->lock);
+	return any;
+}
+
 /* ---- returning ---- */
 
-static void put_return(struct quoit_ring *q, uint32_t index, uint64_t id, int result,
-		       const struct quoit_exec_call *c, uint64_t began)
+struct answer {
+	uint64_t id; /* of the call, by its CQE */
+	uint64_t began;
+	const struct quoit_exec_call *call;
+	int result;
+	struct results *results; /* of a service: memory for quoitd; NULL: none */
+};
+
+static void put_return(struct quoit_team *t, uint32_t index, const struct answer *a)
 {
-	uint64_t *to = slot_words(q, index);
+	const struct quoit_exec_call *c = a->call;
+	uint64_t *to = slot_words(t->ring, index);
 
 	to[0] = slot_header(QUOIT_OP_RETURN, 0, 0);
-	to[1] = id;
+	to[1] = a->id;
 	to[2] = c->value[0];
 	to[3] = c->value[1];
-	to[4] = (uint32_t)result | (uint64_t)(result < 0 ? c->field : 0) << 32;
-	to[5] = began;
+	to[4] = (uint32_t)a->result | (uint64_t)(a->result < 0 ? c->field : 0) << 32;
+	to[5] = a->began;
 	to[6] = clock_ticks();
-	to[7] = 0;
+	to[7] = a->results ? libquoit_results_give(t, a->results, a->id) : 0;
 }
 
 /* Under the lock.  False: the SQ is full. */
-static bool try_return(struct quoit_ring *q, uint64_t id, int result,
-		       const struct quoit_exec_call *c, uint64_t began)
+static bool try_return(struct quoit_team *t, const struct answer *a)
 {
+	struct quoit_ring *q = t->ring;
 	uint32_t index;
 
 	if (!quoit_ring_reserve(&q->sq, &index))
 		return false;
 	slot_claim(q, index);
-	put_return(q, index, id, result, c, began);
+	put_return(t, index, a);
 	(void)quoit_flush(q);
 	return true;
 }
 
-static void return_call(struct quoit_team *t, uint64_t id, int result,
-			const struct quoit_exec_call *c, uint64_t began)
+static void return_call(struct quoit_team *t, const struct answer *a)
 {
 	const struct timespec nap = {.tv_nsec = FULL_NAP_NS};
 	struct quoit_ring *q = t->ring;
@@ -147,7 +180,7 @@ static void return_call(struct quoit_team *t, uint64_t id, int result,
 
 	while (!done && !__atomic_load_n(&q->broken, __ATOMIC_RELAXED)) {
 		pthread_mutex_lock(&t->returning);
-		done = try_return(q, id, result, c, began);
+		done = try_return(t, a);
 		lies = !done && !quoit_ring_refresh(&q->sq);
 		pthread_mutex_unlock(&t->returning);
 		if (lies)
@@ -157,6 +190,8 @@ static void return_call(struct quoit_team *t, uint64_t id, int result,
 		(void)nanosleep(&nap, NULL);
 		look_at_quoitd(q);
 	}
+	if (a->results)
+		libquoit_results_drop(t, a->results);
 }
 
 /* Keep the words that a function said when it failed. */
@@ -179,11 +214,9 @@ static void note_text(struct quoit_team *t, const struct quoit_call_entry *e, in
 
 /* ---- running ---- */
 
-/* False: quoitd names a place that cannot be. */
-static bool fill(const struct quoit_team *t, const struct taken *k, struct quoit_exec_call *c)
+/* All but the tensors. */
+static void fill_head(const struct taken *k, struct quoit_exec_call *c)
 {
-	const struct shared *memory = &t->session->shared;
-
 	c->scalar[0].u = k->entry.scalar[0];
 	c->scalar[1].u = k->entry.scalar[1];
 	c->arg = k->entry.arg;
@@ -192,6 +225,15 @@ static bool fill(const struct quoit_team *t, const struct taken *k, struct quoit
 	c->piece = 0;
 	c->pieces = 1;
 	c->text[0] = '\0';
+	c->uid = k->entry.uid;
+	c->pid = k->entry.pid;
+}
+
+/* False: quoitd names a place that cannot be. */
+static bool fill(const struct quoit_team *t, const struct taken *k, struct quoit_exec_call *c)
+{
+	const struct shared *memory = &t->session->shared;
+
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const struct quoit_call_tensor *from = &k->entry.tensor[i];
 
@@ -214,7 +256,7 @@ static int run(struct quoit_team *t, const struct quoit_function *f, struct quoi
 	uint32_t pieces = f->pieces ? f->pieces(f->state, c) : 1;
 
 	if (pieces <= 1)
-		return team_result(f->run(f->state, c));
+		return team_result(f->run(f->state, c), c);
 	if (pieces > QUOIT_MAX_PIECES) {
 		snprintf(c->text, sizeof c->text, "pieces() returned %u: allowed are 1 to %u",
 			 pieces, QUOIT_MAX_PIECES);
@@ -236,6 +278,8 @@ struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe
 {
 	struct quoit_sqe call = *sqe;
 
+	if (sqe->team >= QUOIT_TEAM_SERVICE) /* other processes run it */
+		return call;
 	q->has_calls = true;
 	/* Its caller waits for it on a thread that would run other calls meanwhile. */
 	if (q->inner)
@@ -243,19 +287,35 @@ struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe
 	return call;
 }
 
+/* A call of a service. */
+static void run_served(struct quoit_team *t, const struct taken *k)
+{
+	struct quoit_exec_call c;
+	struct answer a = {.id = k->id, .began = clock_ticks(), .call = &c};
+
+	fill_head(k, &c);
+	a.result = libquoit_serve_fill(t, k, &c, &a.results);
+	if (!a.result)
+		a.result = run(t, k->function, &c);
+	if (a.result < 0)
+		libquoit_serve_say(t, &c, &a.results);
+	return_call(t, &a);
+	libquoit_caller_drop(t->serve, k->caller);
+}
+
 static void run_call(struct quoit_team *t, const struct taken *k)
 {
 	struct quoit_exec_call c;
-	uint64_t began = clock_ticks();
-	int result;
+	struct answer a = {.id = k->id, .began = clock_ticks(), .call = &c};
 
+	fill_head(k, &c);
 	if (!fill(t, k, &c)) {
 		__atomic_store_n(&t->ring->broken, -EPROTO, __ATOMIC_RELAXED);
 		return;
 	}
-	result = run(t, k->function, &c);
-	note_text(t, &k->entry, result, &c);
-	return_call(t, k->id, result, &c, began);
+	a.result = run(t, k->function, &c);
+	note_text(t, &k->entry, a.result, &c);
+	return_call(t, &a);
 }
 
 bool libquoit_team_take(struct quoit_team *t, struct team_work *ret)
@@ -271,6 +331,8 @@ void libquoit_team_run(struct team_work *w)
 	depth++;
 	if (w->is_piece)
 		libquoit_team_run_piece(w->team, w->cut, w->piece);
+	else if (UNLIKELY(w->team->serve != NULL))
+		run_served(w->team, &w->call);
 	else
 		run_call(w->team, &w->call);
 	depth--;
@@ -322,6 +384,8 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
 			break;
 		if (libquoit_team_has_work(t))
 			continue;
+		if (t->serve)
+			libquoit_results_reclaim(t);
 		sleep_once(t, deadline - now < SLICE_NS ? deadline - now : SLICE_NS);
 		look_at_quoitd(t->ring);
 	}
@@ -335,5 +399,6 @@ void libquoit_team_refuse_all(struct quoit_team *t)
 	struct taken k;
 
 	while (take(t, &k))
-		return_call(t, k.id, -ECANCELED, &nothing, 0);
+		return_call(t,
+			    &(struct answer){.id = k.id, .call = &nothing, .result = -ECANCELED});
 }

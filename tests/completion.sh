@@ -56,6 +56,9 @@ check 'bash: every option of quoitd' "$(long_options quoitd)" "$(bash_makes quoi
 check 'bash: of run those of quoitd, but what it sets itself and what starts none' \
 	"$(long_options quoitd | tr ' ' '\n' | grep -vxE -- '--(socket|private|ready-fd|check-config|version)' | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit run --)"
 check 'bash: every column' "$(quoit ps --columns | awk '{ print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit ps -o '')"
+for command in ls calls; do
+	check "bash: every column of $command" "$(quoit $command --columns | awk '{ print $1 }' | sort | tr '\n' ' ' | sed 's/ $//')" "$(bash_makes quoit $command --sort '')"
+done
 expect 'a command' ps quoit p
 expect 'an option' '--socket --sort' quoit ps --so
 expect 'a user whose share it is' nobody quoit share nobod
@@ -63,7 +66,7 @@ expect 'the last element of a list' user,session quoit ps -o user,sess
 expect 'a column to sort by' -etime quoit ps --sort = -etim
 expect 'of a value that is empty everything' "$(bash_makes quoit ps -o '')" quoit ps --format ''
 expect 'a column of top' %busy quoit top --sort %bu
-expect 'a benchmark' 'submit syscalls' quoit bench s
+expect 'a benchmark' 'service submit syscalls' quoit bench s
 expect 'the values of an option' 'debug error info warning' quoitd --log ''
 expect 'the same behind =' 'debug error info warning' quoitd --log =
 expect 'and once one is begun' warning quoitd --log = w
@@ -90,6 +93,8 @@ check 'bash: a recording for trace json' other "$(bash_in "$work/files" quoit tr
 check 'bash: a file to record into' other "$(bash_in "$work/files" quoit trace record -o ot)"
 check 'bash: a program to record' quoit-exec "$(bash_makes quoit trace record -o a.trace -- quoit-exe)"
 check 'bash: and what it is given' 'one.sock other' "$(bash_in "$work/files" quoit trace record --output = a.trace -- cat o)"
+check 'bash: a program of serve' quoit-exec "$(bash_makes quoit serve -n 2 quoit-exe)"
+check 'bash: and what it is given' 'one.sock other' "$(bash_in "$work/files" quoit serve --once -- cat o)"
 check 'bash: a program of run' quoit-exec "$(bash_makes quoit run --log error quoit-exe)"
 
 # ---- zsh: press Tab in a terminal ----
@@ -117,6 +122,10 @@ if command -v zsh >/dev/null; then
 	expect_zsh 'quoit ps --sor' 'quoit ps --sort='
 	expect_zsh 'quoit ps -o user,sess' 'quoit ps -o user,session'
 	expect_zsh 'quoit ps --sort=-etim' 'quoit ps --sort=-etime'
+	expect_zsh 'quoit ls -o service,lan' 'quoit ls -o service,lanes'
+	expect_zsh 'quoit calls --sort=-long' 'quoit calls --sort=-longest'
+	expect_zsh 'quoit top --sort=-etim' 'quoit top --sort=-etime'
+	expect_zsh 'quoit serve -n 2 quoit-exe' 'quoit serve -n 2 quoit-exec '
 	expect_zsh 'quoit bench ch' 'quoit bench chain '
 	expect_zsh 'quoit run --leas' 'quoit run --lease='
 	expect_zsh 'quoit run --log=debug quoit-exe' 'quoit run --log=debug quoit-exec '

@@ -109,6 +109,8 @@ tags_missing() { # PAGE TAG...
 
 all_tags_missing() {
 	tags_missing quoit-ps.1 $("$build/quoit" ps --columns | awk '{ print $1 }')
+	tags_missing quoit-ls.1 $("$build/quoit" ls --columns | awk '{ print $1 }')
+	tags_missing quoit-calls.1 $("$build/quoit" calls --columns | awk '{ print $1 }')
 	tags_missing quoit-stat.1 $("$build/quoit" stat --columns | awk '{ print $1 }')
 	tags_missing quoit-bench.1 $(benchmarks)
 	tags_missing quoit-doctor.1 $("$build/quoit" doctor --checks | awk '{ print $1; print $2 }')

@@ -193,27 +193,6 @@ static void print_table(const struct sessions *s, const struct wanted *w)
 		printf("%u sessions of other users\n", s->unreadable);
 }
 
-static json_t *figure_json(const struct session_row *row, enum column column)
-{
-	struct figure f;
-
-	columns_figure(row, column, &f);
-	if (!f.known)
-		return json_null();
-	switch (columns_kind(column)) {
-	case COLUMN_TEXT:
-		return json_string(f.text);
-	case COLUMN_TICKS:
-	case COLUMN_TIME:
-		return json_real((double)f.count / 1e9);
-	case COLUMN_CLOCK:
-		return format_json_time(f.count);
-	default:
-		return columns_is_real(columns_kind(column)) ? json_real(f.real)
-							     : json_integer((json_int_t)f.count);
-	}
-}
-
 static json_t *nodes_json(const struct process *p)
 {
 	json_t *json = p->nodes_known ? json_object() : json_null();
@@ -235,14 +214,8 @@ static json_t *session_json(const struct session_row *row)
 		QUOIT_SESSION_STATS(LABEL)
 #undef LABEL
 	};
-	json_t *json = json_object(), *counters = json_object();
+	json_t *json = columns_json(row), *counters = json_object();
 
-	for (unsigned i = 0; i < COLUMN_NR; i++) {
-		char key[32];
-
-		columns_json_key((enum column)i, key, sizeof key);
-		json_object_set_new(json, key, figure_json(row, (enum column)i));
-	}
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		json_object_set_new(counters, labels[i], format_json_counter(row->s.value[i]));
 	json_object_set_new(json, "node_bytes", nodes_json(&row->process));

@@ -8,13 +8,16 @@
  * done; 1: failed, or nothing to show; 2: the command line makes no sense.
  */
 int cmd_bench(int argc, char **argv);
+int cmd_calls(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_exporter(int argc, char **argv);
 int cmd_kill(int argc, char **argv);
+int cmd_ls(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_share(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * backend.h - what a reactor asks of those that run its jobs: the host's cores (cpu/), the kernel's
- * files (file/), modules and devices (executor/), and the client's own program (program/), which
- * acquires tensors and is called.
+ * files (file/), modules and devices (executor/), the client's own program (program/), which
+ * acquires tensors and is called, and services (service/), which other processes serve.
  *
  * A job comes to a backend by `start` and goes back by reactor_end_job(), once.  Small jobs never
  * come here: the reactor runs them itself, by a direct call.  Hooks marked "optional" may be NULL:
@@ -60,6 +60,8 @@ struct backend {
 
 	/* Optional.  The session's client has died: its results are not wanted. */
 	void (*abandon)(struct reactor *r, struct session *s);
+	/* Optional.  The ring is to go, and has no jobs of its own any more.  False: ask again. */
+	bool (*ring_may_go)(struct reactor *r, struct ring *ring);
 	/*
 	 * Optional.  The ring goes; it has no jobs of its own any more, and all its SQEs were
 	 * taken.
@@ -76,7 +78,8 @@ struct backend {
 
 /* All of them; X gets each one's name. */
 #define BACKENDS(X)                                                                                \
-	X(cpu_backend) X(file_backend) X(exec_backend) X(acquire_backend) X(call_backend)
+	X(cpu_backend)                                                                             \
+	X(file_backend) X(exec_backend) X(acquire_backend) X(call_backend) X(service_backend)
 
 #define DECLARE(name) extern const struct backend name;
 BACKENDS(DECLARE)
@@ -134,7 +137,9 @@ static inline const struct backend *backend_of(const struct job *job)
 		return &cpu_backend;
 	if (flags & OP_FILE)
 		return &file_backend;
-	return flags & OP_CALL ? &call_backend : &acquire_backend;
+	if (!(flags & OP_CALL))
+		return &acquire_backend;
+	return job->sqe.team < QUOIT_TEAM_SERVICE ? &call_backend : &service_backend;
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "observe/session_stats.h"
 #include "recorder.h"
 #include "rests.h"
+#include "services.h"
 
 /* ---- replies ---- */
 
@@ -73,6 +74,7 @@ static void give_session_back(struct connection *c)
 	struct control *control = c->control;
 	struct user *user = c->session->user;
 
+	services_session_ended(c);
 	connection_drop_memory(c);
 	session_stats_close(c->session, control->directory);
 	latency_close(c->session, control->directory);
@@ -122,6 +124,14 @@ void connection_answer(struct connection *c, const struct mail *m)
 	}
 	if (m->type == MAIL_FUNCTION_ADD) {
 		connection_answer_function(c, m);
+		return;
+	}
+	if (m->type == MAIL_SERVE_ASK) {
+		services_answer_serve(c, m);
+		return;
+	}
+	if (m->type == MAIL_CALLER_ADD) {
+		services_answer_open(c, m);
 		return;
 	}
 	if (m->type == MAIL_DRAIN || m->type == MAIL_CUT) {
@@ -179,6 +189,7 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	if (text)
 		say_why(c, counter, result, text);
 	rests_unwatch(c);
+	services_hung_up(c);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
 	connection_drop_fds(c, &c->held_fds);

@@ -86,10 +86,16 @@ struct connection {
 	uint32_t first_ring; /* number of the next ring to be opened */
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int file_fd;
-	struct quoit_ctl held; /* a request that waits until blocking calls are no longer behind, */
-	struct ctl_fds held_fds; /* and its descriptors; none: there is no such request */
+	/* a request that waits: for its answer, or until blocking calls are no longer behind, */
+	struct quoit_ctl held;
+	struct ctl_fds
+		held_fds; /* and, of the latter, its descriptors; none: there is no such request */
 	struct kernels_ask kernels_ask;
 	struct function_ask function_ask;
+	struct serve_ask serve_ask;
+	struct server *servers;                     /* its session's rings that serve services */
+	struct caller *callers[QUOIT_MAX_SERVICES]; /* services that the session calls */
+	uint64_t seeks_until_ns;  /* SERVICE waits for one (CLOCK_BOOTTIME); 0: it does not */
 	struct blocking blocking; /* for its descriptors and its memory */
 };
 

@@ -44,6 +44,22 @@ static size_t body_bytes(uint16_t type)
 	case QUOIT_CTL_FUNCTION_ADD:
 		return offsetof(struct quoit_ctl, function.number) -
 		       offsetof(struct quoit_ctl, function);
+	case QUOIT_CTL_SERVE:
+		return sizeof m.serve;
+	case QUOIT_CTL_SERVICE:
+		return offsetof(struct quoit_ctl, service.number) -
+		       offsetof(struct quoit_ctl, service);
+	case QUOIT_CTL_SERVICE_FUNCTION:
+	case QUOIT_CTL_SERVICE_CLOSE:
+		return offsetof(struct quoit_ctl, service_function.number) -
+		       offsetof(struct quoit_ctl, service_function);
+	case QUOIT_CTL_CALLER:
+		return offsetof(struct quoit_ctl, caller.bytes) -
+		       offsetof(struct quoit_ctl, caller);
+	case QUOIT_CTL_SERVICES:
+		return sizeof m.services.service;
+	case QUOIT_CTL_CALLERS:
+		return sizeof m.services;
 	case QUOIT_CTL_CLOSE:
 		return sizeof m.end;
 	case QUOIT_CTL_KILL:
@@ -81,6 +97,9 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_USER:
 	case QUOIT_CTL_SHARE:
 		return c->state == CONNECTION_NEW;
+	case QUOIT_CTL_SERVICES:
+	case QUOIT_CTL_CALLERS:
+		return c->state == CONNECTION_NEW || c->state == CONNECTION_OPEN;
 	case QUOIT_CTL_COUNTERS:
 		return c->state == CONNECTION_NEW || c->state == CONNECTION_RECORDS;
 	case QUOIT_CTL_ARENA:
@@ -97,6 +116,11 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
 	case QUOIT_CTL_FUNCTION_ADD:
+	case QUOIT_CTL_SERVE:
+	case QUOIT_CTL_SERVICE:
+	case QUOIT_CTL_SERVICE_FUNCTION:
+	case QUOIT_CTL_SERVICE_CLOSE:
+	case QUOIT_CTL_CALLER:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:
@@ -107,7 +131,8 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 /* The requests that quoitd's own user may make, too: they touch no client's memory. */
 static bool asks_of_users(uint16_t type)
 {
-	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE;
+	return type == QUOIT_CTL_USER || type == QUOIT_CTL_SHARE || type == QUOIT_CTL_SERVICES ||
+	       type == QUOIT_CTL_CALLERS;
 }
 
 /* For RING_OPEN, the exact number is checked with the rest of the request. */
@@ -139,7 +164,8 @@ bool connection_check(struct connection *c, const struct quoit_ctl *m, const str
 	else if (c->pending)
 		protocol_error(c,
 			       "protocol error: a request came before the reply to the last one");
-	else if (m->type == QUOIT_CTL_COUNTERS && !ctl_is_read(c->fd))
+	else if ((m->type == QUOIT_CTL_COUNTERS || m->type == QUOIT_CTL_CALLER) &&
+		 !ctl_is_read(c->fd))
 		/* each reply may bring a descriptor, and all that are unread are quoitd's */
 		protocol_error(c, "protocol error: a request came before the last reply was read");
 	else if (!has_its_fds(m, fds))

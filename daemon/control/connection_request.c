@@ -13,6 +13,7 @@
 #include "hello.h"
 #include "ops/optable.h"
 #include "recorder.h"
+#include "services.h"
 #include "shares.h"
 
 /* ---- requests that are answered here ---- */
@@ -162,6 +163,27 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 		break;
 	case QUOIT_CTL_FUNCTION_ADD:
 		connection_add_function(c, m);
+		break;
+	case QUOIT_CTL_SERVE:
+		services_serve(c, m);
+		break;
+	case QUOIT_CTL_SERVICE:
+		services_open(c, m);
+		break;
+	case QUOIT_CTL_SERVICE_FUNCTION:
+		services_find_function(c, m);
+		break;
+	case QUOIT_CTL_SERVICE_CLOSE:
+		services_close(c, m);
+		break;
+	case QUOIT_CTL_CALLER:
+		services_give_memory(c, m);
+		break;
+	case QUOIT_CTL_SERVICES:
+		services_tell(c, m);
+		break;
+	case QUOIT_CTL_CALLERS:
+		services_tell_callers(c, m);
 		break;
 	case QUOIT_CTL_CLOSE:
 		c->state = CONNECTION_CLOSING;

@@ -20,6 +20,7 @@
 #include "recorder.h"
 #include "rests.h"
 #include "service_manager.h"
+#include "services.h"
 
 #define EVENTS  64
 #define TICK_MS 100
@@ -79,6 +80,9 @@ static const char *kill_text(uint32_t counter)
 	case QUOIT_DAEMON_KILL_CQ_HEAD:
 		return "the client set a CQ head behind what it had read or beyond what was posted "
 		       "(cq_head)";
+	case QUOIT_DAEMON_KILL_RETURN:
+		return "the client returned a call of a service that it did not have, or results "
+		       "outside of its memory (return)";
 	case QUOIT_DAEMON_KILL_PROTO:
 		return "protocol error: the client sent descriptors to a ring's socket";
 	default:
@@ -104,6 +108,8 @@ static void read_mail(struct control *c)
 				recorder_answer(c, m.a);
 				continue;
 			}
+			if (services_mail(c, &m))
+				continue;
 			conn = connections_find_owner(c, m.session);
 			if (!conn)
 				continue;
@@ -167,6 +173,7 @@ static int timeout_ms(struct control *c)
 {
 	int first = earlier(recorder_timeout_ms(c), rests_timeout_ms(c));
 
+	first = earlier(first, services_timeout_ms(c));
 	return earlier(earlier(first, names_timeout_ms(c)), timeout_for_others(c));
 }
 
@@ -224,6 +231,7 @@ static void pass(struct control *c)
 	recorder_advance(c);
 	reload_advance(c);
 	names_advance(c);
+	services_advance(c);
 	connections_end_silent(c);
 	connections_sweep(c);
 	service_manager_say_status(c);
@@ -334,6 +342,7 @@ void control_done(struct control *c)
 	listener_close(c);
 	reload_done(c);
 	names_done(c);
+	services_done(c);
 	blocking_pool_free(c->blocking);
 	if (c->signals >= 0)
 		close(c->signals);

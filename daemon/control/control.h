@@ -59,6 +59,13 @@ struct control {
 	uint64_t rests;         /* how often a connection has begun to rest */
 	struct quoit_totals *totals;
 	struct connection *connections;
+	struct {
+		struct service *first;
+		uint64_t last_id;
+		uint32_t last_caller;
+		uint32_t seekers;    /* connections that wait for a service */
+		uint32_t news, told; /* how often one has come; what seekers know of */
+	} services;
 	struct lent *lent; /* traces, the newest first (recorder.h) */
 	uint32_t last_lent;
 	bool removes;          /* in the last turn of the loop a trace was removed, and none made */

@@ -25,8 +25,11 @@ static void place_pointers(struct ring *r)
 	r->cqes = (struct quoit_cqe *)(daemon + l->cqes);
 	r->errors = (struct quoit_error *)(daemon + l->errors);
 	r->stamps = l->stamps ? (struct quoit_stamps *)(daemon + l->stamps) : NULL;
-	if (r->team)
+	r->texts = (struct quoit_call_text *)(daemon + l->texts);
+	if (r->team) {
 		r->team->entries = (struct quoit_call_entry *)(daemon + l->calls);
+		r->team->results = (uint32_t *)(daemon + l->results);
+	}
 	quoit_consumer_init_line(&r->sq, &r->daemon->sq_head, r->client->sq, l->sq_entries);
 	quoit_producer_init_line(&r->cq, r->client->cq, &r->client->cq_head, l->cq_entries);
 }

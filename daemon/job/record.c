@@ -307,7 +307,7 @@ uint8_t record_place(const struct session *s, const struct job *job)
 	if (job_names_file(job))
 		return QUOIT_TRACE_KERNEL;
 	if (job->sqe.opcode == QUOIT_OP_CALL)
-		return QUOIT_TRACE_TEAM;
+		return job->sqe.team < QUOIT_TEAM_SERVICE ? QUOIT_TRACE_TEAM : QUOIT_TRACE_SERVICE;
 	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
 }
 

@@ -209,11 +209,10 @@ static int find_function(const struct session *s, const struct quoit_sqe *sqe,
 			 const struct op_row **ret, struct fault *f)
 {
 	const struct function *function = team_function(s, sqe->team, sqe->function);
-	const struct ring *team = team_ring(s, sqe->team);
 
 	if (!function)
 		return refuse(f, -EINVAL, QUOIT_FIELD_FUNCTION, sqe->function,
-			      team ? team->team->functions : 0);
+			      team_functions(s, sqe->team));
 	*ret = &function->row;
 	return 0;
 }

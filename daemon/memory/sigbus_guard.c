@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local struct session *sigbus_guard_session;
+_Thread_local struct session *sigbus_guard_session, *sigbus_guard_source;
 static _Thread_local struct ring *const *thread_rings;
 static _Thread_local const uint32_t *thread_ring_count;
 
@@ -55,8 +55,10 @@ static bool is_our_memory(const struct session *s, uintptr_t at)
 /* Find the memory that this thread may touch at this address. */
 static struct hit find(uintptr_t at)
 {
-	struct session *s = sigbus_guard_session;
+	struct session *s = sigbus_guard_session, *from = sigbus_guard_source;
 
+	if (from && within(from->arena_memory.base, from->arena_memory.bytes, at))
+		return in_shared(from, &from->arena_memory, at);
 	if (s && within(s->arena_memory.base, s->arena_memory.bytes, at))
 		return in_shared(s, &s->arena_memory, at);
 	if (s && is_our_memory(s, at))

@@ -42,6 +42,20 @@ static inline struct session *sigbus_guard_enter(struct session *s)
 	return outer;
 }
 
+extern _Thread_local struct session *sigbus_guard_source;
+
+/*
+ * Let the calling thread read the memory of this session, too (NULL: of none); returns the one that
+ * it could read before.
+ */
+static inline struct session *sigbus_guard_read_from(struct session *s)
+{
+	struct session *before = sigbus_guard_source;
+
+	sigbus_guard_source = s;
+	return before;
+}
+
 static inline void sigbus_guard_leave(struct session *outer)
 {
 	sigbus_guard_session = outer;

@@ -142,9 +142,11 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	value[QUOIT_SESSION_HELD] = s->holds.held.now;
 	value[QUOIT_SESSION_HELD_TICKS] = s->holds.held.busy_ticks;
 	value[QUOIT_SESSION_CALLS] = s->calls.returned;
-	value[QUOIT_SESSION_CALLS_POSTED] = s->calls.posted;
-	value[QUOIT_SESSION_CALLS_WAITING] = s->calls.waiting;
+	value[QUOIT_SESSION_CALLS_POSTED] = s->calls.posted + s->services.out;
+	value[QUOIT_SESSION_CALLS_WAITING] = s->calls.waiting + s->services.ready;
 	value[QUOIT_SESSION_CALL_TICKS] = s->calls.ticks;
+	value[QUOIT_SESSION_SERVED] = s->services.served;
+	value[QUOIT_SESSION_SERVE_TICKS] = s->services.serve_ticks;
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;
 	value[QUOIT_SESSION_DEVICE_USED] = value[QUOIT_SESSION_DEVICE_JOBS] = 0;
 	value[QUOIT_SESSION_DIRECT] = value[QUOIT_SESSION_DIRECT_STREAMED] = 0;

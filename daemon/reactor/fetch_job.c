@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "backend/cpu/backend_cpu.h"
+#include "backend/service/callers.h"
 #include "base/tsc.h"
 #include "job/bytes_moved.h"
 #include "job/completion.h"
@@ -206,6 +207,8 @@ static int admit(struct ring *ring, const struct quoit_sqe *sqe, const struct pl
 	/* If an acquire fails, what the program would have written is as it was: no poison. */
 	if (plan->row && plan->row->flags & OP_ACQUIRE)
 		deps_ring_find(ring, sq_index)->writes = 0;
+	if (sqe->opcode == QUOIT_OP_CALL && sqe->team >= QUOIT_TEAM_SERVICE)
+		callers_enter(ring->session, deps_ring_find(ring, sq_index));
 	return 0;
 }
 

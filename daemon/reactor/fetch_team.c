@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "backend/program/backend_call.h"
+#include "backend/service/servers.h"
 #include "fetch_job.h"
 #include "job/completion.h"
 #include "observe/latency.h"
@@ -20,7 +21,8 @@ static bool fetch_return(struct ring *ring, uint32_t index)
 
 	quoit_ring_copy((uint64_t *)&sqe, (const uint64_t *)from, sizeof sqe / sizeof(uint64_t));
 	if (sqe.opcode == QUOIT_OP_RETURN)
-		err = call_return(s->reactor, ring, &sqe, &fault);
+		err = ring->team->server ? server_return(s->reactor, ring, &sqe, &fault)
+					 : call_return(s->reactor, ring, &sqe, &fault);
 	else
 		err = refuse(&fault, -EINVAL, QUOIT_FIELD_OPCODE, sqe.opcode, QUOIT_OP_RETURN);
 	if (err < 0)

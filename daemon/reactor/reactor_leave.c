@@ -179,6 +179,16 @@ static bool is_told(struct ring *ring)
 	return !ring->bells_asked;
 }
 
+static bool backends_let_go(struct reactor *r, struct ring *ring)
+{
+	bool may = true;
+
+	for_each_backend (b)
+		if ((*b)->ring_may_go)
+			may &= (*b)->ring_may_go(r, ring);
+	return may;
+}
+
 /* Let closing rings go; true: some still have jobs. */
 static bool close_rings(struct reactor *r, struct session *s)
 {
@@ -190,7 +200,7 @@ static bool close_rings(struct reactor *r, struct session *s)
 		if (!ring || !ring->closing)
 			continue;
 		if (ring->jobs || (reactor_fetches(ring) && quoit_ring_peek(&ring->sq)) ||
-		    !is_told(ring)) {
+		    !is_told(ring) || !backends_let_go(r, ring)) {
 			pending = true;
 			continue;
 		}
@@ -233,6 +243,7 @@ static void remove_session(struct reactor *r, struct session *s)
 	LINKS_REMOVE(s, with_deadlines);
 	assert(r->session_count > 0 && !s->open.now && !s->running && !s->requests);
 	assert(!s->calls.waiting && !s->calls.posted);
+	assert(!s->services.ready && !s->services.out && !s->services.lent);
 	r->session_count--;
 	reactor_discharge(r, s);
 	leave_tenant(r, reactor_tenant(r, s), s);

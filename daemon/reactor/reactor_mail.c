@@ -3,6 +3,9 @@
 #include "reactor_mail.h"
 
 #include "backend/executor/backend_kernels.h"
+#include "backend/service/callers.h"
+#include "backend/service/servers.h"
+#include "backend/service/service_queue.h"
 #include "base/hang_injection.h"
 #include "base/tsc.h"
 #include "job/record.h"
@@ -130,6 +133,26 @@ static void read_letter(struct reactor *r, const struct mail *m)
 		break;
 	case MAIL_FUNCTION_ADD:
 		reactor_answer(r, MAIL_FUNCTION_ADD, s, NULL, team_add(s, m->function));
+		break;
+	case MAIL_SERVE_ASK:
+		reactor_answer(r, MAIL_SERVE_ASK, s, NULL, server_ask(s, m->serve));
+		break;
+	case MAIL_SERVE:
+		server_begin(r, s, m->a, m->server);
+		break;
+	case MAIL_CALLER_ADD:
+		caller_add(s, m->caller);
+		reactor_answer(r, MAIL_CALLER_ADD, s, NULL, (int32_t)m->caller->index);
+		break;
+	case MAIL_CALLER_CLOSE:
+		caller_close(r, s, m->a);
+		reactor_answer(r, MAIL_CALLER_CLOSE, s, NULL, 0);
+		break;
+	case MAIL_CALLERS_GONE:
+		callers_heard(r);
+		break;
+	case MAIL_SERVICE_END:
+		service_end(r, m->service);
 		break;
 	case MAIL_DRAIN:
 		reactor_drain(r, s);

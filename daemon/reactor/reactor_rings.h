@@ -17,13 +17,16 @@
 
 /*
  * Are SQEs of this ring taken?  While quoitd ends, nothing more is fetched of a session, but its
- * teams return the calls that they have.
+ * teams return the calls that they have; and after CLOSE those of other sessions.
  */
 static inline bool reactor_fetches(const struct ring *ring)
 {
 	const struct session *s = ring->session;
 
-	return !s->stopped || (ring->team && s->ending == MAIL_DRAIN && !s->cut && !s->killed);
+	if (!s->stopped)
+		return true;
+	return ring->team && !s->cut && !s->killed &&
+	       (s->ending == MAIL_DRAIN || (s->ending == MAIL_CLOSE && ring->team->server));
 }
 
 /* A ring joins or leaves the reactor's table.  -ENOSPC: it is full; or -errno of epoll_ctl. */

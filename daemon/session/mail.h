@@ -13,8 +13,12 @@
 
 #include <quoit/ring.h>
 
+struct caller;
 struct function_ask;
 struct kernels_ask;
+struct serve_ask;
+struct server;
+struct service;
 struct trace;
 struct session;
 struct ring;
@@ -30,6 +34,13 @@ enum mail_type {
 	MAIL_ARENA,        /* bytes: the arena's new size */
 	MAIL_KERNELS,      /* ask; answered when the device's process has answered */
 	MAIL_FUNCTION_ADD, /* function */
+	MAIL_SERVE_ASK,    /* serve; answered */
+	/* About services (services.h). */
+	/* a: ring index, server: it serves from now on; the service's home answers with it */
+	MAIL_SERVE,
+	MAIL_CALLER_ADD,   /* caller; answered with its index */
+	MAIL_CALLER_CLOSE, /* a: its index */
+	MAIL_SERVICE_END,  /* service: nobody serves or calls it; session is NULL */
 	MAIL_TRACE_BEGIN,  /* trace: lent until MAIL_TRACE_END; not answered */
 	MAIL_TRACE_END,    /* a: its id, returned in the answer; also for a session that is gone */
 	MAIL_CLOSE,        /* a: QUOIT_CLOSE_*; answered when all jobs have ended */
@@ -47,6 +58,9 @@ enum mail_type {
 	 * answered with `bytes`, or a result below 0, before the session is handed back.
 	 */
 	MAIL_LEASE,
+	/* caller: nothing uses it and its `goes`; session is NULL.  Answered when they are freed. */
+	MAIL_CALLERS_GONE,
+	MAIL_SERVER_GONE, /* server: nothing uses it; session is NULL */
 };
 
 struct mail {
@@ -57,6 +71,12 @@ struct mail {
 	/* both owned by their sender until the answer */
 	struct kernels_ask *ask;
 	struct function_ask *function;
+	struct serve_ask *serve;
+	union { /* of services */
+		struct service *service;
+		struct server *server;
+		struct caller *caller;
+	};
 	struct trace *trace;
 	uint32_t a, b;
 	uint64_t bytes, least; /* LEASE: bytes wanted, and the least that will do */

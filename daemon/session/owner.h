@@ -110,6 +110,22 @@ struct reactor {
 	int stop;        /* atomic */
 	sem_t *settled;  /* posted by the thread when it has started */
 	bool is_pinned;  /* to its CPU; set before `settled` is posted */
+
+	/* Calls of services (services.h).  Every pass looks at this first line. */
+	_Alignas(64) struct letter *_Atomic letters; /* that have come; the newest first */
+	struct letter *to_read;                      /* of these, taken over; the oldest first */
+	struct service_call *to_withdraw;            /* calls that are not to begin */
+	struct server *servers;                      /* rings of its sessions that serve */
+	struct service *bereft;                      /* services with calls that nobody serves */
+	uint32_t leavers;    /* sessions that leave and have calls under way */
+	bool lacks_room;     /* a CQ of a server had none for what is to be posted */
+	bool callers_letter; /* the control thread has a letter about callers_gone */
+
+	struct caller *callers_gone; /* that nothing uses any more */
+	struct server *next_look;    /* the one whose threads are looked at next; NULL: the first */
+	_Atomic uint32_t callers_left; /* free-running; changes when a server has one to tell of */
+	uint32_t callers_told;         /* as seen when all servers were looked at */
+	uint64_t look_at_room, look_at_leavers, look_at_bereft; /* TSC of the next look at each */
 };
 
 /* The session's user, as this reactor sees it. */

@@ -8,6 +8,7 @@
  *	session_memory.h  its host memory
  *	session_holds.h   what its program has acquired
  *	session_calls.h   the program's own functions, called
+ *	services.h        functions of other processes: services, servers, callers
  *	session_device.h  its jobs and memory on modules and devices
  *	owner.h           the reactor that owns it
  *
@@ -35,6 +36,7 @@
 #include "fair/user.h"
 #include "links.h"
 #include "ops/optable.h"
+#include "services.h"
 #include "session_calls.h"
 #include "session_device.h"
 #include "session_holds.h"
@@ -137,6 +139,7 @@ struct session {
 	uint32_t running;                           /* open jobs that are with a backend */
 	struct session_holds holds;                 /* what the program has acquired */
 	struct session_calls calls;                 /* of the program's own functions */
+	struct session_services services;           /* its calls of services, and its servers */
 	struct job_queue short_jobs[QUOIT_PRIO_NR]; /* ready */
 	struct job_queue long_jobs[QUOIT_PRIO_NR];
 	struct job_queue file_jobs[QUOIT_PRIO_NR];

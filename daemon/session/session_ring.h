@@ -86,8 +86,10 @@ struct ring {
 	uint32_t events_dropped; /* the client's count of notes not taken, as last seen */
 	struct quoit_cqe *cqes;
 	struct quoit_error *errors;
-	struct quoit_stamps *stamps; /* NULL: not asked for */
-	struct ring_team *team;      /* NULL: it is not a team's ring (session_team.h) */
+	struct quoit_stamps *stamps;   /* NULL: not asked for */
+	struct quoit_call_text *texts; /* what services' functions said */
+	uint32_t text_next;            /* free-running */
+	struct ring_team *team;        /* NULL: it is not a team's ring (session_team.h) */
 	struct quoit_consumer sq;
 	struct quoit_producer cq;
 	uint32_t in_flight;        /* jobs that hold a completion credit and have no CQE yet */

@@ -28,6 +28,9 @@ struct ring_team {
 	uint64_t run_ticks;                      /* about how long a call runs; 0: not known */
 	uint32_t functions;
 	struct function function[QUOIT_MAX_FUNCTIONS];
+	uint32_t *results;     /* in the ring's memory: by number of a call that was served */
+	struct server *server; /* NULL: it serves no service (services.h) */
+	bool serves;           /* or it is about to: no function can be added, and none called */
 };
 
 /*
@@ -44,6 +47,7 @@ struct function_ask {
 
 struct session;
 struct ring;
+struct server;
 
 /* A team without functions, for a ring; NULL: there is no memory. */
 struct ring_team *team_new(void);
@@ -51,8 +55,16 @@ struct ring_team *team_new(void);
 /* The team's ring; NULL: there is no such ring, or it is no team's.  It may be closing. */
 struct ring *team_ring(const struct session *s, uint8_t ring);
 
-/* The function that a CALL names; NULL: there is none. */
-const struct function *team_function(const struct session *s, uint8_t ring, uint8_t number);
+/*
+ * The function that a CALL names by its team, or service, and its number there; NULL: there is none.
+ */
+const struct function *team_function(const struct session *s, uint8_t team, uint8_t number);
+
+/* The same for a job that was checked: a team that is about to serve still has its functions. */
+const struct function *team_function_of(const struct session *s, const struct job *job);
+
+/* How many functions the team or service has; 0: there is no such one. */
+uint32_t team_functions(const struct session *s, uint8_t team);
 
 /*
  * Enter the function and set ask->number.  With ask->text: -EBADF: there is no such team; -ENFILE:

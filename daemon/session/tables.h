@@ -134,6 +134,9 @@ struct job {
 	bool direct;       /* small, and of a session in GPU-direct mode */
 	bool in_direct;    /* in its device's direct ring */
 	uint8_t stream;    /* of its device, from 1; 0: not known */
+	uint8_t call;      /* of a service: its number in its caller (services.h) */
+	uint32_t caller;   /* of a service: its caller's number */
+	bool collects;     /* the results of that call are being copied */
 	/* No valid job: in its turn its outputs fail, and nothing else happens. */
 	bool refused;
 	bool memory_waits; /* in the memory queue */

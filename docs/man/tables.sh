@@ -32,7 +32,9 @@ describe() { # COMMAND [SUBCOMMAND]
 } >"$tables/options"
 
 {
-	"$build/quoit" ps --columns | sed -E "s/^ *([^ ]+) +[^ ]+ +/ps$tab\\1$tab/"
+	for command in ps ls calls; do
+		"$build/quoit" $command --columns | sed -E "s/^ *([^ ]+) +[^ ]+ +/$command$tab\\1$tab/"
+	done
 	"$build/quoit" stat --columns | sed -E "s/^ *([^ ]+) +/stat$tab\\1$tab/"
 } >"$tables/columns"
 
@@ -41,4 +43,4 @@ sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), [A-Z]+, \"(....)\", [A-Z]
 
 ${CC:-cc} -std=gnu17 -E -P -I"$include" "$include/quoit.h" |
 	awk -f docs/man/calls.awk >"$tables/calls"
-awk -f docs/man/texts.awk "$include/quoit.h" "$include/quoit/team.h" >"$tables/texts"
+awk -f docs/man/texts.awk "$include/quoit.h" "$include/quoit/team.h" "$include/quoit/service.h" >"$tables/texts"

@@ -1085,6 +1085,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int
 }
 
 #include <quoit/team.h>
+#include <quoit/service.h>
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "client.h"
+#include "offer.h"
 #include "tool.h"
 
 #define PAGE       "docs/man/quoit_json.7"
@@ -127,6 +128,23 @@ Test(json_keys, each_is_in_the_manual_and_the_manual_has_no_other, .timeout = 12
 	expect_documented(c.d.socket, "doctor", "--no-measure", "");
 	expect_documented(c.d.socket, "bench", "submit --rounds 1", "");
 	client_close(&c);
+}
+
+Test(json_keys, of_services_and_their_callers_too)
+{
+	struct quoit_service *service;
+	struct offer *o = offer_make();
+	struct client c;
+	pid_t server;
+
+	client_open(&c, NULL, NULL);
+	server = offer_serve(o, c.d.socket, "fft", NULL, (struct offer_who){0});
+	cr_assert_eq(quoit_open_service(c.s, "fft", 0, &service), 0, "%s", quoit_open_text());
+	expect_documented(c.d.socket, "ls", "", "");
+	expect_documented(c.d.socket, "calls", "", "");
+	offer_end(server);
+	client_close(&c);
+	offer_free(o);
 }
 
 /* ---- times and units ---- */

@@ -442,6 +442,8 @@ Test(tools, each_says_that_quoitd_is_of_another_version)
 					       "top --batch -n 1",
 					       "config",
 					       "share",
+					       "ls",
+					       "calls",
 					       "kill 1",
 					       "exporter --once",
 					       "doctor quoitd",
@@ -457,7 +459,7 @@ Test(tools, each_says_that_quoitd_is_of_another_version)
 	set_version(&d, 9008007);
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
 		(void)tool_run(said, sizeof said, "%s --socket=%s", commands[i], d.socket);
-		cr_expect(strstr(said, "is of version 9.8.7 (ABI 6), this tool of "), "%s: %s",
+		cr_expect(strstr(said, "is of version 9.8.7 (ABI 7), this tool of "), "%s: %s",
 			  commands[i], said);
 	}
 	daemon_stop(&d);

@@ -18,10 +18,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/service/servers.h"
 #include "base/log.h"
 #include "base/tsc.h"
 #include "control/connections.h"
 #include "control/recorder.h"
+#include "control/services.h"
 #include "ops/optable.h"
 #include "session/kernels.h"
 #include "session/mail.h"
@@ -201,6 +203,84 @@ static void bring(struct mail *m, bool fail)
 		kernels_free_kernel(s, ask->index);
 }
 
+static void tell(enum mail_type type, struct server *server, struct caller *caller)
+{
+	struct mail m = {.type = (uint8_t)type};
+
+	if (server)
+		m.server = server;
+	else
+		m.caller = caller;
+	REQUIRE(services_mail(&control, &m));
+}
+
+static struct server *server_of(const struct service *service, uint64_t session)
+{
+	struct server *i = service->servers;
+
+	while (i && i->session_id != session)
+		i = i->next;
+	return i;
+}
+
+static struct caller *caller_of(const struct service *service, uint64_t session, uint32_t index)
+{
+	struct caller *i = service->callers;
+
+	while (i && (i->session_id != session || (index < QUOIT_MAX_SERVICES && i->index != index)))
+		i = i->next;
+	return i;
+}
+
+/* Nothing uses this caller of the session (or, beyond the last index, any of its callers). */
+static void let_callers_go(const struct session *s, uint32_t index)
+{
+	struct caller *caller;
+
+	for (struct service *i = control.services.first; i; i = i->next)
+		while ((caller = caller_of(i, s->id, index)) != NULL) {
+			caller->goes = NULL;
+			tell(MAIL_CALLERS_GONE, NULL, caller);
+		}
+}
+
+static void let_servers_go(const struct session *s)
+{
+	struct server *server;
+
+	for (struct service *i = control.services.first; i; i = i->next)
+		while ((server = server_of(i, s->id)) != NULL)
+			tell(MAIL_SERVER_GONE, server, NULL);
+}
+
+/* What is about services; false: it is not. */
+static bool answer_about_services(struct mail *m, struct connection *owner)
+{
+	switch (m->type) {
+	case MAIL_SERVE:
+		if (m->server)
+			tell(MAIL_SERVE, m->server, NULL);
+		else if (m->session->rings[m->a])
+			m->session->rings[m->a]->team->serves = false;
+		return true;
+	case MAIL_SERVICE_END:
+		REQUIRE(services_mail(&control, m));
+		return true;
+	case MAIL_CALLERS_GONE:
+		return true;
+	case MAIL_CALLER_ADD:
+		m->result = (int32_t)m->caller->index;
+		connection_answer(owner, m);
+		return true;
+	case MAIL_CALLER_CLOSE:
+		connection_answer(owner, m);
+		let_callers_go(m->session, m->a);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Answer the oldest mail; false: there is none. */
 static bool answer(bool fail)
 {
@@ -210,6 +290,8 @@ static bool answer(bool fail)
 	if (!mailbox_receive(&reactor.inbox, &m))
 		return false;
 	owner = connections_find_owner(&control, m.session);
+	if (answer_about_services(&m, owner))
+		return true;
 	if (m.type == MAIL_SESSION_ADD || m.type == MAIL_TRACE_BEGIN)
 		return true;
 	if (m.type == MAIL_TRACE_END) {
@@ -228,6 +310,12 @@ static bool answer(bool fail)
 		bring(&m, fail);
 	else if (m.type == MAIL_FUNCTION_ADD)
 		m.result = team_add(m.session, m.function);
+	else if (m.type == MAIL_SERVE_ASK)
+		m.result = server_ask(m.session, m.serve);
+	else if (m.type == MAIL_CLOSE || m.type == MAIL_DEAD) {
+		let_callers_go(m.session, QUOIT_MAX_SERVICES);
+		let_servers_go(m.session);
+	}
 	if (owner)
 		connection_answer(owner, &m);
 	return true;
@@ -330,6 +418,26 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_IMAGE_REMOVE:
 	case QUOIT_CTL_KERNEL_ADD:
 		m->kernels.of = take(in, 1) % 4;
+		break;
+	case QUOIT_CTL_SERVE:
+		m->serve.name[0] = (char)('a' + take(in, 1) % 2);
+		m->serve.name[1] = (char)(take(in, 1) % 8 ? 0 : take(in, 1));
+		m->serve.ring = take(in, 1) % 8;
+		m->serve.mode = take(in, 1) % 8 ? 0 : take(in, 1);
+		break;
+	case QUOIT_CTL_SERVICE:
+		m->service.name[0] = (char)('a' + take(in, 1) % 2);
+		m->service.uid = take(in, 1) % 8 ? QUOIT_SERVICE_OWN : 1000;
+		m->service.wait_ms = take(in, 1);
+		break;
+	case QUOIT_CTL_SERVICE_FUNCTION:
+	case QUOIT_CTL_SERVICE_CLOSE:
+		m->service_function.service = take(in, 1) % 4;
+		m->service_function.name[0] = (char)take(in, 1);
+		break;
+	case QUOIT_CTL_CALLER:
+		m->caller.ring = take(in, 1) % 8;
+		m->caller.caller = take(in, 1) % 8;
 		break;
 	case QUOIT_CTL_FUNCTION_ADD:
 		memcpy(m->function.access, "WMR-", 4);

@@ -98,7 +98,7 @@ Test(abi, words_of_two_writers_share_no_line)
 		SIZE(struct quoit_site, 64),
 		PLACE(struct quoit_daemon_words, tracing, 68),
 		PLACE(struct quoit_daemon_words, sampling, 72),
-		SIZE(struct quoit_ring_layout, 48),
+		SIZE(struct quoit_ring_layout, 56),
 		SIZE(struct quoit_call_tensor, 48),
 		SIZE(struct quoit_call_entry, 256),
 		SIZE(struct quoit_trace_event, 16),

@@ -171,7 +171,7 @@ Test(session, a_newer_quoitd_in_place_of_ours_is_named)
 	fake_replace(f, QUOIT_ABI_VERSION + 1);
 	cr_expect_eq(quoit_read(q, t, &one, sizeof one), -ECONNRESET);
 	cr_expect_eq(quoit_open(&p, &again), -EPROTO);
-	cr_expect(strstr(quoit_open_text(), "quoitd ABI 7"), "%s", quoit_open_text());
+	cr_expect(strstr(quoit_open_text(), "quoitd ABI 8"), "%s", quoit_open_text());
 	(void)quoit_close(s, 0);
 	fake_stop(f);
 }
@@ -183,9 +183,9 @@ ParameterizedTestParameters(session, what_no_quoitd_does_is_refused)
 		{{.wrong_seq = true}, -EPROTO, "invalid"},
 		{{.end = true}, -ECONNRESET, "ended by the test"},
 		/* Case 74 of the threat model: a newer quoitd, and an older one. */
-		{{.version = QUOIT_ABI_VERSION + 1}, -EPROTO, "quoitd ABI 7"},
-		{{.version = QUOIT_ABI_VERSION - 1}, -EPROTO, "quoitd ABI 5"},
-		{{.version = QUOIT_ABI_VERSION - 1, .lax = true}, -EPROTO, "quoitd ABI 5"},
+		{{.version = QUOIT_ABI_VERSION + 1}, -EPROTO, "quoitd ABI 8"},
+		{{.version = QUOIT_ABI_VERSION - 1}, -EPROTO, "quoitd ABI 6"},
+		{{.version = QUOIT_ABI_VERSION - 1, .lax = true}, -EPROTO, "quoitd ABI 6"},
 	};
 
 	return cr_make_param_array(struct bad_case, cases, sizeof cases / sizeof *cases);

@@ -504,7 +504,8 @@ Test(columns, a_key_in_json_ends_with_its_unit)
 	char key[64];
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		columns_json_key(cases[i].column, key, sizeof key);
+		figure_json_key(columns_key(cases[i].column), columns_kind(cases[i].column), key,
+				sizeof key);
 		cr_expect_str_eq(key, cases[i].key, "%s, not %s", key, cases[i].key);
 	}
 }

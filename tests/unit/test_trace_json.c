@@ -220,6 +220,7 @@ Test(trace_json, each_stream_of_a_device_has_its_track_in_their_order)
 		{QUOIT_TRACE_WORKERS, "workers of reactor 0"},
 		{QUOIT_TRACE_BRIDGE, "bridge between devices"},
 		{QUOIT_TRACE_TEAM, "functions of programs"},
+		{QUOIT_TRACE_SERVICE, "functions of services"},
 		{QUOIT_TRACE_DEVICE + 2, "device 2"},
 		{QUOIT_TRACE_STREAM + 2, "device 1, stream 2"},
 		{QUOIT_TRACE_STREAM + 3, "device 1, stream 3"},

@@ -70,7 +70,7 @@ struct bench_plan {
 
 extern const struct bench_plan bench_nop, bench_submit, bench_chain, bench_gemm, bench_randn,
 	bench_ops, bench_wake, bench_syscalls, bench_idle, bench_crowd, bench_device, bench_call,
-	bench_event;
+	bench_event, bench_service;
 
 /* The measure of additions in plan_chain.c, for other plans that compare with it. */
 int bench_additions(const struct bench *b, const struct bench_series *s, double *ret);
@@ -106,6 +106,9 @@ int bench_run_nops(struct quoit_ring *q, unsigned depth, uint64_t total);
  * errno.
  */
 int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
+
+/* The same, waiting for each job before the next, after a tenth of them as a warm-up. */
+int bench_repeat_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
 
 /*
  * Check that both elements of a float32 tensor are `sum`.  0; -EBADMSG: they are not; else the

@@ -15,6 +15,31 @@
 #define PINNED_BYTES (UINT64_C(256) << 20)
 #define DEVICE_BYTES (UINT64_C(512) << 20)
 
+static int wait_for_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; !err && i < count; i++) {
+		quoit_job job;
+
+		err = quoit_start(q, sqe, &job);
+		if (!err)
+			err = quoit_wait(q, job, QUOIT_FOREVER);
+	}
+	return err;
+}
+
+int bench_repeat_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
+{
+	int err = wait_for_each(q, sqe, count / 10);
+	double start = bench_now();
+
+	if (!err)
+		err = wait_for_each(q, sqe, count);
+	*ret = (bench_now() - start) * 1e9 / (double)count;
+	return err;
+}
+
 int bench_expect(struct quoit_ring *q, quoit_tensor x, uint64_t sum)
 {
 	float is[2] = {0};

@@ -81,31 +81,6 @@ static struct quoit_sqe empty(const struct caller *c)
 
 /* ---- one at a time ---- */
 
-static int wait_for_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count)
-{
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i < count; i++) {
-		quoit_job job;
-
-		err = quoit_start(q, sqe, &job);
-		if (!err)
-			err = quoit_wait(q, job, QUOIT_FOREVER);
-	}
-	return err;
-}
-
-static int time_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret)
-{
-	int err = wait_for_each(q, sqe, count / 10);
-	double start = bench_now();
-
-	if (!err)
-		err = wait_for_each(q, sqe, count);
-	*ret = (bench_now() - start) * 1e9 / (double)count;
-	return err;
-}
-
 static int measure_nop(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct bench_client c;
@@ -113,7 +88,7 @@ static int measure_nop(const struct bench *b, const struct bench_series *s, doub
 
 	if (err)
 		return err;
-	err = time_each(c.ring, quoit_nop(0), s->count, ret);
+	err = bench_repeat_each(c.ring, quoit_nop(0), s->count, ret);
 	bench_close(&c);
 	return err;
 }
@@ -129,7 +104,7 @@ static int measure_call(const struct bench *b, const struct bench_series *s, dou
 
 	if (err)
 		return err;
-	err = time_each(c.ring, empty(&c), s->count, ret);
+	err = bench_repeat_each(c.ring, empty(&c), s->count, ret);
 	quoit_close(c.session, 0);
 	return err;
 }
@@ -210,7 +185,7 @@ static int measure_hypot(const struct bench *b, const struct bench_series *s, do
 		err = quoit_push(c.ring, quoit_uniform(y, 2, 0));
 	sqe = quoit_call(quoit_find_function(c.team, "hypotenuse"), out, x, y, 0);
 	if (!err)
-		err = time_each(c.ring, sqe, s->count, ret);
+		err = bench_repeat_each(c.ring, sqe, s->count, ret);
 	*ret /= 1e3;
 	quoit_close(c.session, 0);
 	return err;

@@ -25,11 +25,12 @@ enum { HELP, VERSION, COMMON };
 
 /* The table as getopt_long wants it; the options that all commands have come last. */
 static int fill(struct option longs[MOST_OPTIONS + COMMON + 1],
-		char letters[2 * MOST_OPTIONS + COMMON + 2], const struct args_option *options)
+		char letters[2 * MOST_OPTIONS + COMMON + 3], const struct args_command *command)
 {
+	const struct args_option *options = command->options;
 	int n = 0;
 
-	letters = stpcpy(letters, ":");
+	letters = stpcpy(letters, command->runs_program ? "+:" : ":");
 	for (; options[n].name && n < MOST_OPTIONS; n++) {
 		if (options[n].letter)
 			*letters++ = options[n].letter;
@@ -148,8 +149,8 @@ bool args_is_common(const struct args_command *command, const char *word)
 int args_next(const struct args_command *command, int argc, char **argv)
 {
 	struct option longs[MOST_OPTIONS + COMMON + 1];
-	char letters[2 * MOST_OPTIONS + COMMON + 2];
-	int count = fill(longs, letters, command->options);
+	char letters[2 * MOST_OPTIONS + COMMON + 3];
+	int count = fill(longs, letters, command);
 	int opt;
 
 	if (args_describe(command, argc, argv))

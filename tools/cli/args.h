@@ -25,6 +25,8 @@ struct args_command {
 	const struct args_option
 		*options;              /* ended by a NULL name; --help and --version are added */
 	const struct args_word *words; /* valid operands, ended by a NULL name; or NULL */
+	/* the first operand is a program: what follows are its arguments, and no options of ours */
+	bool runs_program;
 };
 
 enum {
@@ -35,7 +37,8 @@ enum {
 
 /*
  * Parse the next option.  Returns its index in the table, with its value in optarg, or one of the
- * above.  Operands may stand anywhere: they are moved behind the options.
+ * above.  Operands may stand anywhere: they are moved behind the options.  If the command runs a
+ * program, operands begin where the program does.
  */
 int args_next(const struct args_command *command, int argc, char **argv);
 

@@ -3,7 +3,7 @@
 #
 # For each command: its options; the name of the value of those that take one; its operands.
 
-declare -gA _quoit_options _quoit_values _quoit_operands _quoit_words
+declare -gA _quoit_options _quoit_values _quoit_operands _quoit_words _quoit_columns
 
 # Complete the last element of a list with commas.
 _quoit_list() { # WORD CANDIDATES
@@ -22,16 +22,20 @@ _quoit_sessions() { # WORD
 	mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" ps --no-headers -o session 2>/dev/null)" -- "$1")
 }
 
+_quoit_services() { # WORD
+	mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" ls --no-headers -o service 2>/dev/null)" -- "$1")
+}
+
 _quoit_value() { # COMMAND OPTION WORD
-	local sign=
+	local sign= columns=${_quoit_columns[${1/#top/ps}]}
 
 	case $2:${_quoit_values[$1 $2]} in
 	--sort:*)
 		[[ $3 != [-+]* ]] || sign=${3:0:1}
-		_quoit_list "${3#[-+]}" "$_quoit_columns"
+		_quoit_list "${3#[-+]}" "$columns"
 		COMPREPLY=("${COMPREPLY[@]/#/$sign}")
 		;;
-	-o:LIST | --format:LIST) _quoit_list "$3" "$_quoit_columns" ;;
+	-o:LIST | --format:LIST) _quoit_list "$3" "$columns" ;;
 	--disable:*) _quoit_list "$3" "$_quoit_operations" ;;
 	-u:* | --user:*) mapfile -t COMPREPLY < <(compgen -u -- "$3") ;;
 	--stats-group:*) mapfile -t COMPREPLY < <(compgen -g -- "$3") ;;
@@ -45,6 +49,7 @@ _quoit_value() { # COMMAND OPTION WORD
 _quoit_operand() { # COMMAND WORD
 	case ${_quoit_operands[$1]} in
 	*SESSION*) _quoit_sessions "$2" ;;
+	*SERVICE*) _quoit_services "$2" ;;
 	*USER*) mapfile -t COMPREPLY < <(compgen -u -- "$2") ;;
 	*FILE* | *PATH* | *TRACE*) _quoit_files "$2" f ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "${_quoit_words[$1]}" -- "$2") ;;

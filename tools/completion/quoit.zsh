@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # quoit.zsh - completion of quoit and quoitd; build.sh replaces @TABLES@ with the tables
 
-_quoit_columns() {
+_quoit_columns() { # ... COMMAND
 	compset -P '*,'
 	compset -P '[-+]'
-	compadd -S '' -- $columns
+	compadd -S '' -- ${=columns[${@[-1]}]}
 }
 
 _quoit_operations() {
@@ -17,9 +17,13 @@ _quoit_sessions() {
 	compadd -- ${(f)"$(_call_program sessions $program ps --no-headers -o session 2>/dev/null)"}
 }
 
+_quoit_services() {
+	compadd -- ${(f)"$(_call_program services $program ls --no-headers -o service 2>/dev/null)"}
+}
+
 _quoit() {
-	local -a subcommands columns operations
-	local -A specs
+	local -a subcommands operations
+	local -A specs columns
 	local curcontext=$curcontext state line key ret=1
 	local program=$words[1]
 

@@ -45,7 +45,7 @@ function message(text) {
 
 function zsh_action(command, name, value, help) {
 	if (name == "sort" || (name == "format" && value == "LIST"))
-		return "_quoit_columns"
+		return "_quoit_columns " (command == "top" ? "ps" : command)
 	if (name == "disable")
 		return "_quoit_operations"
 	if (name == "user")
@@ -74,6 +74,8 @@ function zsh_operand(command) {
 		return quoted("(-):program: _command_names -e") " " quoted("*::argument: _normal")
 	if (operands[command] ~ /SESSION/)
 		return quoted("*:session:_quoit_sessions")
+	if (operands[command] ~ /SERVICE/)
+		return quoted(":service:_quoit_services")
 	if (operands[command] ~ /USER/)
 		return quoted(":user:_users")
 	if (operands[command] ~ /FILE|PATH|TRACE/)
@@ -93,8 +95,7 @@ function option(command, f) {
 function read_columns(line, f) {
 	while ((getline line <(tables "/columns")) > 0) {
 		split(line, f, "\t")
-		if (f[1] == "ps")
-			columns = columns (columns == "" ? "" : " ") f[2]
+		columns[f[1]] = columns[f[1]] (columns[f[1]] == "" ? "" : " ") f[2]
 	}
 	while ((getline line <(tables "/operations")) > 0) {
 		split(line, f, "\t")
@@ -127,7 +128,8 @@ function read_options(line, f) {
 
 function print_bash(i, command) {
 	print "_quoit_commands=" quoted(commands)
-	print "_quoit_columns=" quoted(columns)
+	for (command in columns)
+		print "_quoit_columns[" quoted(command) "]=" quoted(columns[command])
 	print "_quoit_operations=" quoted(operations)
 	for (i = 1; i <= count; i++) {
 		command = order[i]
@@ -138,9 +140,10 @@ function print_bash(i, command) {
 	}
 }
 
-function print_zsh(i) {
+function print_zsh(i, command) {
 	print "\tsubcommands=(" commands ")"
-	print "\tcolumns=(" columns ")"
+	for (command in columns)
+		print "\tcolumns[" command "]=" quoted(columns[command])
 	print "\toperations=(" operations ")"
 	for (i = 1; i <= count; i++)
 		print "\tspecs+=(" quoted(order[i]) " " quoted(substr(specs[order[i]], 2) " " zsh_operand(order[i])) ")"

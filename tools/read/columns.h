@@ -3,7 +3,7 @@
  * columns.h - the columns of a session: one table (columns.def) for choosing, sorting, printing and
  * help.
  *
- *	columns.c         the table; choose columns, sort by them, print them
+ *	columns.c         the table, for table.h; what its columns need
  *	columns_figure.c  the figure of a column in one session
  *	columns_sum.c     the figure of a column in several sessions together
  */
@@ -18,36 +18,13 @@
 #include "format.h"
 #include "limit.h"
 #include "process.h"
-
-/* The kind of a column's figure, and how it is computed from its counter, if it has one. */
-enum column_kind {
-	COLUMN_TEXT,
-	COLUMN_COUNT, /* the counter */
-	COLUMN_BYTES, /* the counter */
-	COLUMN_PERCENT,
-	COLUMN_SHARE, /* a counter of ticks, in percent of the time that the session is open */
-	COLUMN_MEAN, /* a counter of ticks times a number: the mean of that number over this time */
-	COLUMN_RATE, /* the counter's growth per second */
-	COLUMN_FLOW, /* the counter's growth in bytes per second */
-	COLUMN_TICKS, /* a counter of ticks, as ns */
-	COLUMN_TIME,  /* ns */
-	COLUMN_SPAN,  /* seconds, a real number */
-	COLUMN_CLOCK, /* ns, CLOCK_BOOTTIME */
-};
+#include "table.h"
 
 enum column {
 #define QUOIT_COLUMN(NAME, key, alias, title, kind, from, help) COLUMN_OF_##NAME,
 #include "columns.def"
 #undef QUOIT_COLUMN
 	COLUMN_NR
-};
-
-/* The figure of a column in one session. */
-struct figure {
-	bool known; /* false: print "-", never 0 */
-	uint64_t count;
-	double real;
-	char text[FORMAT_CELL_BYTES];
 };
 
 /* One session, with what /proc says of its process. */
@@ -64,22 +41,7 @@ struct session_row {
 	uint64_t now_ns; /* CLOCK_BOOTTIME of the reading */
 };
 
-/* A column that the user has chosen. */
-struct column_choice {
-	enum column column;
-	char title[FORMAT_CELL_BYTES]; /* the column's title, or the user's */
-	bool descending;               /* the direction when it is sorted by */
-};
-
-struct column_choices {
-	struct column_choice list[2 * COLUMN_NR];
-	unsigned count;
-};
-
-/*
- * Add columns by a list of keys, "key,key=TITLE ..."; with `sorts`, "+key,-key".  False after a
- * line on stderr, which names this command: a key is unknown, or there are too many.
- */
+/* As table_choose. */
 bool columns_choose(struct column_choices *c, const char *list, bool sorts, const char *command);
 
 /* What process_look must find out for these columns: bits of enum process_need. */
@@ -90,16 +52,10 @@ bool columns_need_latency(const struct column_choices *c);
 
 enum column_kind columns_kind(enum column column);
 
-/* Is the column's figure in `real`?  Otherwise it is in `count`, or in `text`. */
-bool columns_is_real(enum column_kind kind);
-
 /* The counter that the column comes from; QUOIT_SESSION_NR: none. */
 unsigned columns_counter(enum column column);
 
 const char *columns_key(enum column column);
-/* The column's key in JSON; it ends with the unit, if there is one. */
-void columns_json_key(enum column column, char *ret, size_t size);
-
 const char *columns_title(enum column column);
 const char *columns_help(enum column column);
 
@@ -132,6 +88,9 @@ void columns_sort(const struct column_choices *by, struct session_row *rows, siz
 /* Print the rows as a table, no line wider than `width` (0: no limit). */
 void columns_print(const struct column_choices *c, const struct session_row *rows, size_t count,
 		   bool headers, unsigned width);
+
+/* An object with all columns. */
+json_t *columns_json(const struct session_row *row);
 
 /* Print every key with its help on stdout. */
 void columns_print_help(void);

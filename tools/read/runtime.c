@@ -118,3 +118,17 @@ uint64_t runtime_now_ns(void)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+double runtime_tick_s(const char *socket)
+{
+	struct counters_totals *t = malloc(sizeof *t);
+	int directory = runtime_open_directory(socket);
+	uint64_t hz = 0;
+
+	if (t && directory >= 0 && counters_read_totals(directory, t) == 0)
+		hz = t->origin.tsc_hz;
+	if (directory >= 0)
+		close(directory);
+	free(t);
+	return hz ? 1.0 / (double)hz : 0;
+}

@@ -40,6 +40,9 @@ int runtime_connect(const char *socket, unsigned timeout_ms);
  */
 bool runtime_daemon_lives(int directory, const struct counters_origin *origin);
 
+/* The seconds of a tick of quoitd's counters, by the totals beside the socket; 0: not known. */
+double runtime_tick_s(const char *socket);
+
 /* A healthy quoitd updates its counters once a second, even under load. */
 #define RUNTIME_SILENT_S 5.0
 

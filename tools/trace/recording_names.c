@@ -44,6 +44,8 @@ void recording_place(const struct recording_job *job, char ret[RECORDING_PLACE_B
 		snprintf(ret, RECORDING_PLACE_BYTES, "bridge between devices");
 	else if (job->place == QUOIT_TRACE_TEAM)
 		snprintf(ret, RECORDING_PLACE_BYTES, "functions of programs");
+	else if (job->place == QUOIT_TRACE_SERVICE)
+		snprintf(ret, RECORDING_PLACE_BYTES, "functions of services");
 	else if (job->place == QUOIT_TRACE_KERNEL)
 		snprintf(ret, RECORDING_PLACE_BYTES, "files of reactor %u", reactor);
 	else if (job->place == QUOIT_TRACE_WORKERS)

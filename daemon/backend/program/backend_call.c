@@ -13,12 +13,12 @@
 
 #include "backend/backend.h"
 #include "base/tsc.h"
+#include "call_entry.h"
 #include "job/completion.h"
 #include "job/job.h"
 #include "job/probes.h"
 #include "job/sched.h"
 #include "session/session_team.h"
-#include "session/tensor_bits.h"
 
 /* Calls that were posted and not taken take about so long on one thread. */
 #define AHEAD_NS 50000u
@@ -36,46 +36,17 @@
 static bool is_posted(const struct job *job)
 {
 	return job->state == JOB_RUNNING && optable_row(job->sqe.opcode)->flags & OP_CALL &&
-	       !job_host_zero(job);
+	       job->sqe.team < QUOIT_TEAM_SERVICE && !job_host_zero(job);
 }
 
 /* ---- posting ---- */
-
-static void fill_tensor(const struct session *s, const struct view *v, struct quoit_call_tensor *t)
-{
-	t->place = s->buffers[v->buffer].offset + v->offset;
-	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
-		t->dim[d] = v->dim[d];
-		t->stride[d] = v->stride[d];
-	}
-	t->dtype = v->dtype;
-	t->given = 1;
-}
-
-/* Only what the function takes is written: each line costs its reader a miss. */
-static void fill(const struct session *s, const struct job *job, struct quoit_call_entry *e)
-{
-	const struct function *f = team_function(s, job->sqe.team, job->sqe.function);
-
-	e->user_data = job->sqe.user_data;
-	e->ring = job->ring;
-	e->function = job->sqe.function;
-	e->arg = job->sqe.arg;
-	e->scalar[0] = job->sqe.scalar[0];
-	e->scalar[1] = job->sqe.scalar[1];
-	for_each_tensor (i, f->row.takes)
-		if (job->tensors & 1u << i)
-			fill_tensor(s, &s->views[job->view[i]], &e->tensor[i]);
-		else
-			e->tensor[i] = (struct quoit_call_tensor){0};
-}
 
 static void post(struct session *s, struct ring *ring, struct job *job)
 {
 	uint32_t slot = ring->cq.next++ & (ring->layout.cq_entries - 1);
 
 	job->work = ++s->calls.serial;
-	fill(s, job, &ring->team->entries[slot]);
+	call_entry_fill(s, job, &ring->team->entries[slot]);
 	ring->cqes[slot] =
 		(struct quoit_cqe){.user_data = (uint64_t)job->work << 32 | job_index(s, job),
 				   .res = job->sqe.function};
@@ -154,7 +125,8 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 {
 	struct ring *ring = team_ring(s, job->sqe.team);
 
-	if (!ring || ring->closing || ring->no_completions) { /* the team takes no more calls */
+	if (!ring || ring->closing || ring->no_completions ||
+	    ring->team->serves) { /* the team takes no more calls */
 		cancel(s, job);
 		return 0;
 	}
@@ -210,8 +182,8 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 
 	if (*(const uint64_t *)sqe & ~header)
 		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, *(const uint64_t *)sqe & ~header, 0);
-	if (sqe->reserved1)
-		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->reserved1, 0);
+	if (sqe->results)
+		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->results, 0);
 	job = find(ring, sqe->user_data);
 	if (!job)
 		return refuse(f, -ENOENT, QUOIT_FIELD_NONE, 0, 0);

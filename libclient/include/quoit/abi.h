@@ -31,7 +31,7 @@
 /* before a struct or union that has no name and lies in another one */
 #define QUOIT_UNNAMED __extension__
 
-#define QUOIT_ABI_VERSION 6u
+#define QUOIT_ABI_VERSION 7u
 
 /* The cache line: words that different sides write lie on different lines. */
 #define QUOIT_LINE 64
@@ -46,6 +46,7 @@
 #define QUOIT_MAX_FILES           64u  /* registered by one session */
 #define QUOIT_MAX_HOLDS           128u /* accesses that one session's program holds (ACQUIRE_*) */
 #define QUOIT_MAX_FUNCTIONS       64u  /* of one team: of a ring with QUOIT_RING_CALLS */
+#define QUOIT_MAX_SERVICES        64u  /* that one session calls */
 
 /* ---- handles ---- */
 
@@ -186,7 +187,10 @@ struct quoit_sqe {
 			uint32_t link;
 			uint64_t scalar[2];
 			uint8_t priority; /* enum quoit_priority */
-			/* CALL: a function's number in its team, and the team's ring; else 0 */
+			/*
+			 * CALL: a function's number in its team, and the team's ring, or
+			 * QUOIT_TEAM_SERVICE + the number of a service (ctl.h); else 0
+			 */
 			uint8_t function;
 			uint8_t team;
 			uint8_t event_ring; /* of QUOIT_SQE_EVENT; else 0 */
@@ -197,7 +201,7 @@ struct quoit_sqe {
 			int32_t result;    /* 0 or a count, or -errno */
 			uint32_t about;    /* of a failure: quoit_error.field */
 			uint64_t began, finished; /* TSC: when the function ran; 0: not known */
-			uint64_t reserved1;
+			uint64_t results;         /* of a service: QUOIT_RESULTS_AT; else 0 */
 		};
 		QUOIT_UNNAMED struct {
 			uint32_t base[2]; /* the same words as tensor[0] and tensor[1] */
@@ -232,6 +236,35 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
  * RETURN on that ring, with the CQE's user_data.  RETURN takes effect at its fetch and posts no CQE
  * unless it is refused.  CQEs of calls have no flags; a refused RETURN has QUOIT_CQE_ERROR.
  */
+
+/* sqe.team from here on: a service of the session, which other processes serve */
+#define QUOIT_TEAM_SERVICE 64u
+
+/* Who may call a service, besides its user and root: as in a file's mode. */
+#define QUOIT_SERVE_GROUP  0010u /* a group, of which the process that serves is one */
+#define QUOIT_SERVE_OTHERS 0001u
+#define QUOIT_SERVE_MODE   0011u /* all of them */
+
+#define QUOIT_SERVICE_MOST_MS 3600000u /* the longest wait for a process that serves */
+
+/*
+ * A ring that serves a service (SERVE of ctl.h) gets calls of many sessions.  Their entries say who
+ * calls, and their tensors lie in the caller's memory (CALLER of ctl.h), which the process may only
+ * read.  What a function writes, the process puts into its own memory (of its own session: the
+ * shared region and the arena): each output that the call has, in the order of the tensors, dense,
+ * each one from a multiple of QUOIT_LINE bytes.  RETURN says where they begin.  quoitd copies them
+ * into the caller's tensors.  The call's user_data has a number of less than cq_entries in its lower
+ * half, and a serial in its upper half: when quoitd has copied, it stores the serial in the ring's
+ * word `results` of that number, and the memory is the process's again.  A RETURN that fails may say
+ * there where QUOIT_CALL_TEXT_BYTES of words are, instead.
+ *
+ * A CQE whose res is QUOIT_CALLER_LEFT has no entry, and needs no RETURN: the caller whose number is
+ * user_data calls no more, so that the process can unmap the caller's memory.
+ */
+#define QUOIT_CALLER_LEFT       256
+#define QUOIT_CALL_TEXT_BYTES   120
+/* RETURN's word for results at so many bytes from the start of the shared region */
+#define QUOIT_RESULTS_AT(place) (1 + (uint64_t)(place))
 
 /* cqe.flags */
 #define QUOIT_CQE_ERROR       0x1u /* the error record of this slot belongs to this CQE */
@@ -319,6 +352,11 @@ enum quoit_field {
 	QUOIT_FIELD_FUNCTION,
 	/* values: the ring and the SQ index that the event names */
 	QUOIT_FIELD_EVENT,
+	/*
+	 * a call of a service, values: the service's number; the milliseconds for which no process
+	 * has served it; -QUOIT_EEXEC: the pid of the process that had the call, and has gone
+	 */
+	QUOIT_FIELD_SERVICE,
 	QUOIT_FIELD_NR,
 };
 
@@ -398,9 +436,11 @@ struct quoit_call_entry {
 	uint16_t ring;      /* and its ring */
 	uint8_t function;   /* its number in the team */
 	uint8_t arg;        /* as in the job's SQE, and so are the scalars */
-	uint32_t reserved0;
+	uint32_t caller;    /* of a service: who calls (CALLER of ctl.h), never 0; else 0, */
 	uint64_t scalar[2];
-	uint64_t reserved[4];
+	uint32_t uid; /* and its user and process; of a team 0 */
+	uint32_t pid;
+	uint64_t reserved[3];
 	struct quoit_call_tensor tensor[QUOIT_MAX_TENSORS_PER_JOB];
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_call_entry) == 256, "whole lines, and no padding");
@@ -488,6 +528,16 @@ struct quoit_site {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_site) == 64, "one line per site");
 
+/*
+ * What a service's function said when it failed.  A ring has the last few, in no order.
+ */
+#define QUOIT_RING_TEXTS 16u
+struct quoit_call_text {
+	uint64_t user_data;               /* of the call's job */
+	char text[QUOIT_CALL_TEXT_BYTES]; /* ended by a NUL if shorter */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_call_text) == 128, "no padding in a text");
+
 /* ---- pages that quoitd writes and never reads; libquoit maps them read-only ---- */
 
 struct quoit_daemon_words {
@@ -517,7 +567,9 @@ struct quoit_ring_layout {
 	uint32_t errors;       /* struct quoit_error[cq_entries] */
 	uint32_t stamps;       /* struct quoit_stamps[cq_entries]; 0 without QUOIT_RING_STAMPS */
 	uint32_t calls;        /* struct quoit_call_entry[cq_entries]; 0 without QUOIT_RING_CALLS */
+	uint32_t results;      /* uint32_t[cq_entries]; 0 without QUOIT_RING_CALLS */
+	uint32_t texts;        /* struct quoit_call_text[QUOIT_RING_TEXTS] */
 };
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 48, "no padding in a layout");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_layout) == 56, "no padding in a layout");
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <quoit/abi.h>
 
-#define QUOIT_CALL_TEXT_BYTES 120
-
 /*
  * A view on memory: element (i, j, k, l) is at data + the sum of index times stride, in elements.
  */
@@ -46,6 +44,7 @@ struct quoit_exec_call {
 	uint32_t piece, pieces;
 	/* of a team: a function that fails may say why in a sentence; "": it does not */
 	char text[QUOIT_CALL_TEXT_BYTES];
+	uint32_t uid, pid; /* of a service: the user and the process that call; else 0 */
 };
 
 #endif

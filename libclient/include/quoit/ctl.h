@@ -9,9 +9,10 @@
  * connection with a reason that is counted.
  *
  *   state    allowed requests
- *   new      HELLO, KILL, TRACE, USER, SHARE, COUNTERS
+ *   new      HELLO, KILL, TRACE, USER, SHARE, COUNTERS, SERVICES, CALLERS
  *   open     ARENA, RING_OPEN, READY, ARENA_MORE, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP,
- *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, FUNCTION_ADD, CLOSE
+ *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, FUNCTION_ADD, SERVE, SERVICE,
+ *            SERVICE_FUNCTION, SERVICE_CLOSE, CALLER, CLOSE
  *   closing  none: CLOSE's reply is the last message
  *   records  COUNTERS; the recording ends with the connection
  *
@@ -103,6 +104,28 @@ enum quoit_ctl_type {
 	 */
 	QUOIT_CTL_COUNTERS,
 	QUOIT_CTL_FUNCTION_ADD, /* a function of a team, for CALL jobs */
+	/*
+	 * Services: functions that other sessions may call.  A service has a name, which belongs to
+	 * the user of those that serve it.
+	 *
+	 * SERVE: this team's ring serves a service from now on, and no longer its own session.  All
+	 * that serve one have its functions, in the same order; the newest may have more.
+	 * SERVICE: look up a service, to call it.  quoitd replies as soon as somebody serves it, at
+	 * the latest after reply_ms.  -ENOENT: nobody does, or this user may not call it.
+	 * SERVICE_FUNCTION: the number of a function there by its name.
+	 * SERVICE_CLOSE: calls that wait fail with -ECANCELED.
+	 * CALLER: the memory of a session that calls, for reading; the reply carries its memfd.
+	 * SERVICES, CALLERS: describe the service, or the caller of one, with the lowest number from
+	 * a given one on.  Users see the services that they may call, and their own callers and the
+	 * callers of their services; root and quoitd's own user see all.  -ENOENT: no further one.
+	 */
+	QUOIT_CTL_SERVE,
+	QUOIT_CTL_SERVICE,
+	QUOIT_CTL_SERVICE_FUNCTION,
+	QUOIT_CTL_SERVICE_CLOSE,
+	QUOIT_CTL_CALLER,
+	QUOIT_CTL_SERVICES,
+	QUOIT_CTL_CALLERS,
 	QUOIT_CTL_NR,
 };
 
@@ -214,6 +237,44 @@ enum quoit_share_from {
 	QUOIT_SHARE_SET = 3,     /* by a SHARE request */
 };
 
+/* service.uid in a request: the client's own user */
+#define QUOIT_SERVICE_OWN UINT32_MAX
+
+struct quoit_service_reply {
+	uint64_t service;
+	char name[QUOIT_NAME_BYTES];
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t mode;
+	uint32_t servers; /* rings that serve it */
+	uint32_t lanes;   /* threads in all of these */
+	/* 1: the rest is known; 0: it is 0, since only its user and those who see all may see it */
+	uint32_t known;
+	uint32_t reserved;
+	uint32_t callers; /* sessions that have looked it up */
+	uint32_t waiting; /* calls that no ring has got, */
+	uint32_t running; /* and those that one has */
+	uint64_t calls;   /* that have returned */
+	uint64_t failed;  /* of these */
+	uint64_t again;   /* calls that went to another ring, since theirs went away first */
+	uint64_t ticks;   /* that calls ran */
+};
+
+struct quoit_caller_reply {
+	uint64_t service;
+	uint64_t caller;
+	uint64_t session;
+	uint32_t uid;
+	uint32_t pid;
+	uint32_t waiting;
+	uint32_t running;
+	uint64_t calls; /* that have returned */
+	uint64_t failed;
+	uint64_t ticks;      /* that they ran, */
+	uint64_t wait_ticks; /* and waited before */
+	uint64_t longest;    /* of the former, of one call */
+};
+
 struct quoit_user_reply {
 	uint32_t uid;
 	uint32_t share;
@@ -274,9 +335,12 @@ static inline void quoit_ring_layout_of(const struct quoit_ring_open *open,
 	ret->stamps = 0;
 	if (open->flags & QUOIT_RING_STAMPS)
 		ret->stamps = quoit_ring_place(&end, cq * sizeof(struct quoit_stamps));
-	ret->calls = 0;
-	if (open->flags & QUOIT_RING_CALLS)
+	ret->calls = ret->results = 0;
+	if (open->flags & QUOIT_RING_CALLS) {
 		ret->calls = quoit_ring_place(&end, cq * sizeof(struct quoit_call_entry));
+		ret->results = quoit_ring_place(&end, cq * sizeof(uint32_t));
+	}
+	ret->texts = quoit_ring_place(&end, QUOIT_RING_TEXTS * sizeof(struct quoit_call_text));
 	ret->daemon_bytes = (end + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
 }
 
@@ -340,6 +404,37 @@ struct quoit_ctl {
 			uint32_t number; /* in the reply */
 		} function;
 		struct {
+			char name[QUOIT_NAME_BYTES]; /* as a function's */
+			uint32_t ring;               /* a team's */
+			uint32_t mode;               /* QUOIT_SERVE_* */
+			uint32_t gid;                /* 0 without QUOIT_SERVE_GROUP */
+			uint32_t reserved;
+		} serve;
+		struct {
+			char name[QUOIT_NAME_BYTES];
+			uint32_t uid;      /* the service's user, or QUOIT_SERVICE_OWN */
+			uint32_t wait_ms;  /* how long each call waits until somebody serves it, */
+			uint32_t reply_ms; /* and the reply; 0 to QUOIT_SERVICE_MOST_MS, both */
+			uint32_t number;   /* in the reply: SERVICE_FUNCTION, SERVICE_CLOSE */
+		} service;
+		struct {
+			char name[QUOIT_NAME_BYTES]; /* of the function; SERVICE_CLOSE: zeros */
+			uint32_t service;
+			uint32_t number; /* in the reply, */
+			char access[8];  /* and this, too */
+		} service_function;
+		struct {
+			uint32_t ring; /* that serves, and has got a call */
+			uint32_t caller;
+			uint64_t bytes; /* in the reply: of the memory */
+		} caller;
+		struct {
+			uint64_t service; /* the lowest number; CALLERS: the service */
+			uint64_t caller;  /* CALLERS: the lowest number */
+		} services;
+		struct quoit_service_reply service_reply;
+		struct quoit_caller_reply caller_reply;
+		struct {
 			char name[QUOIT_NAME_BYTES]; /* ended by zeros */
 			uint32_t opcode;             /* in the reply */
 			uint32_t reserved;
@@ -368,6 +463,8 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 96, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_service_reply) == 112, "no padding in SERVICES' reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_caller_reply) == 80, "no padding in CALLERS' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_counters_reply) == 128, "no padding in COUNTERS' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");
 

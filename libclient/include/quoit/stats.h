@@ -100,12 +100,15 @@
 	X(HOST_PROMISED, "host_bytes_promised") /* of its lease */                                 \
 	X(HOST_MOST, "host_bytes_most")         /* the lease can grow to this */                   \
 	X(SHARED, "shared_bytes")                                                                  \
-	X(HELD, "tensors_held")         /* by the program (quoit_acquire) */                       \
-	X(HELD_TICKS, "held_ticks")     /* time with at least one of them */                       \
-	X(CALLS, "calls")               /* of its own functions (quoit_call) that have returned */ \
-	X(CALLS_POSTED, "calls_posted") /* handed to its teams, and not returned */                \
-	X(CALLS_WAITING, "calls_waiting") /* ready, and not handed to a team yet */                \
-	X(CALL_TICKS, "call_ticks")       /* that its own functions ran */
+	X(HELD, "tensors_held")     /* by the program (quoit_acquire) */                           \
+	X(HELD_TICKS, "held_ticks") /* time with at least one of them */                           \
+	/* its calls (quoit_call) of its own functions, and of services, that have returned */     \
+	X(CALLS, "calls")                                                                          \
+	X(CALLS_POSTED, "calls_posted")   /* handed to its teams or services, and not returned */  \
+	X(CALLS_WAITING, "calls_waiting") /* ready, and not handed over yet */                     \
+	X(CALL_TICKS, "call_ticks")       /* that the functions ran that it called */              \
+	X(SERVED, "served") /* calls of other sessions (quoit_serve) that have returned */         \
+	X(SERVE_TICKS, "serve_ticks") /* that those ran */
 
 /*
  * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.
@@ -172,6 +175,8 @@
 	X(REFUSED_CONNECTIONS, "refused_connections")                                              \
 	X(REFUSED_VERSION, "refused_version")                                                      \
 	X(REFUSED_LEASE, "refused_lease")                                                          \
+	X(KILL_RETURN,                                                                             \
+	  "kill_return") /* a call of a service that it did not have, or false results */          \
 	X(KILL_PROTO, "kill_proto")                                                                \
 	X(KILL_SLOW_CTL, "kill_slow_ctl")                                                          \
 	X(KILL_HANDSHAKE, "kill_handshake")                                                        \

@@ -126,7 +126,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_call(int function, quoit_tenso
 {
 	struct quoit_sqe sqe = quoit_op4(QUOIT_OP_CALL, t0, t1, t2, t3);
 
-	if (function < 0 || function >> 8 >= (int)QUOIT_MAX_RINGS)
+	if (function < 0 || function >> 8 >= (int)(QUOIT_TEAM_SERVICE + QUOIT_MAX_SERVICES))
 		sqe.reserved0 = (uint32_t)function;
 	sqe.function = (uint8_t)function;
 	sqe.team = (uint8_t)(function >> 8);

@@ -46,6 +46,7 @@ enum quoit_trace_place {
 	QUOIT_TRACE_KERNEL,  /* in the kernel, for a file */
 	QUOIT_TRACE_BRIDGE,  /* between devices: a copy from one to another */
 	QUOIT_TRACE_TEAM,    /* in the client's own program, as a function of a team */
+	QUOIT_TRACE_SERVICE, /* in another program, as a function of a service */
 	/* and up: in the process of the module with this number less this */
 	QUOIT_TRACE_MODULE = 16,
 	/* and up: on the device with this number less this; devices count from 1 */

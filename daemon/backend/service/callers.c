@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* callers.c - sends the calls of a session to services, and ends its jobs when they come back */
+#include "callers.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "backend/program/call_entry.h"
+#include "base/tsc.h"
+#include "callers_private.h"
+#include "exchange.h"
+#include "job/probes.h"
+#include "job/sched.h"
+#include "memory/sigbus_guard.h"
+#include "results.h"
+
+/* Results of so many bytes are copied when they come; larger ones in the passes that follow. */
+#define COPY_INLINE_BYTES 4096u
+
+/* ---- where a job's call is ---- */
+
+struct caller *caller_of(const struct session *s, const struct job *job)
+{
+	return s->services.caller[job->sqe.team - QUOIT_TEAM_SERVICE];
+}
+
+static struct service_call *call_of(const struct session *s, const struct job *job)
+{
+	return &caller_of(s, job)->call[job->call];
+}
+
+/* ---- sending ---- */
+
+/* Its turn comes, and it ends without running. */
+static void cancel(struct session *s, struct job *job)
+{
+	if (!job->failed)
+		job->failed = -ECANCELED;
+	sched_push(s, job);
+}
+
+static void fill(const struct session *s, const struct job *job, struct service_call *call)
+{
+	call_entry_fill(s, job, &call->entry);
+	call->entry.caller = call->caller->number;
+	call->entry.uid = s->uid;
+	call->entry.pid = (uint32_t)s->pid;
+	call->share = user_share(s->user);
+	call->priority = job->sqe.priority;
+	call->bytes = results_bytes(s, job);
+	call->submitted = tsc_now();
+	call->again = call->ran = false;
+	call->began = call->ended = call->submitted;
+	call->from = NULL;
+	call->results = NULL;
+	call->text[0] = '\0';
+}
+
+static void submit(struct reactor *r, struct caller *c, struct job *job)
+{
+	struct session *s = c->session;
+	struct service_call *call = &c->call[c->free];
+
+	c->free = call->next;
+	c->out++;
+	COUNT_BY(c->running, 1);
+	s->services.out++;
+	job->call = (uint8_t)call->number;
+	call->job = job_index(s, job);
+	fill(s, job, call);
+	job_become(s, job, JOB_RUNNING);
+	job->start = call->submitted;
+	probe_start(s, job);
+	exchange_send(r, c->service->home, &call->letter, LETTER_SUBMIT);
+}
+
+/*
+ * Send what there are free calls for.  Jobs that have failed meanwhile need none.  While pieces of
+ * memory are moved, no call has a place to name.
+ */
+static void send_ready(struct reactor *r, struct caller *c)
+{
+	struct session *s = c->session;
+	struct job_queue *q;
+
+	if (s->memory.tidying) {
+		s->services.held = true;
+		return;
+	}
+	while ((q = sched_most_urgent(c->ready)) != NULL) {
+		struct job *job = &s->jobs[q->head];
+
+		if (!job->failed && c->free == NIL)
+			return;
+		q->head = job->next;
+		s->services.ready--;
+		COUNT_DOWN(c->waiting);
+		if (job->failed)
+			cancel(s, job);
+		else
+			submit(r, c, job);
+	}
+}
+
+void callers_enter(struct session *s, struct job *job)
+{
+	job->caller = caller_of(s, job)->number;
+}
+
+int callers_start(struct reactor *r, struct session *s, struct job *job)
+{
+	struct caller *c = caller_of(s, job);
+
+	/* Its number in the session may be another service's by now. */
+	if (!c || c->closing || c->number != job->caller || s->dead || s->cut) {
+		cancel(s, job);
+		return 0;
+	}
+	sched_append(s, &c->ready[job->sqe.priority], job);
+	s->services.ready++;
+	COUNT_BY(c->waiting, 1);
+	send_ready(r, c);
+	return 0;
+}
+
+/* ---- letting go ---- */
+
+/* Callers of which one letter tells: the control thread has others to serve, too. */
+#define TELL_MOST 16u
+
+/* One letter at a time: all sessions of a reactor may leave at once. */
+static void tell_gone(struct reactor *r)
+{
+	struct mail m = {.type = MAIL_CALLERS_GONE, .caller = r->callers_gone};
+	struct caller *last = r->callers_gone;
+
+	if (!last || r->callers_letter)
+		return;
+	for (unsigned n = 1; n < TELL_MOST && last->goes; n++)
+		last = last->goes;
+	r->callers_gone = last->goes;
+	last->goes = NULL;
+	r->callers_letter = true;
+	mailbox_send(r->outbox, &m);
+}
+
+void callers_heard(struct reactor *r)
+{
+	r->callers_letter = false;
+	tell_gone(r);
+}
+
+/* All its calls have come back, and no session has it. */
+static void goes(struct reactor *r, struct caller *c)
+{
+	c->goes = r->callers_gone;
+	r->callers_gone = c;
+	tell_gone(r);
+}
+
+static void detach(struct caller *c)
+{
+	struct session *s = c->session;
+
+	s->services.caller[c->index] = NULL;
+	s->services.callers--;
+	c->session = NULL;
+	COUNT_SHARED(c->service->attached, -1u);
+}
+
+void caller_free_call(struct reactor *r, struct service_call *call)
+{
+	struct caller *c = call->caller;
+
+	call->from = NULL;
+	call->next = c->free;
+	c->free = call->number;
+	assert(c->out > 0);
+	c->out--;
+	COUNT_DOWN(c->running);
+	if (c->session && !c->closing) {
+		send_ready(r, c);
+		return;
+	}
+	if (c->out)
+		return;
+	if (c->session)
+		detach(c);
+	goes(r, c);
+}
+
+/* Nothing needs the call any more, except that its server may wait to use its memory again. */
+static void finish(struct reactor *r, struct service_call *call)
+{
+	call->job = NIL;
+	if (call->from)
+		exchange_send(r, call->server->reactor, &call->letter, LETTER_TAKEN);
+	else
+		caller_free_call(r, call);
+}
+
+/* ---- withdrawing ---- */
+
+/* Not at once: the job may end by it, and the caller of this may be looking at all jobs. */
+static void withdraw(struct reactor *r, struct service_call *call)
+{
+	if (call->withdrawing)
+		return;
+	call->withdrawing = true;
+	call->withdraws = r->to_withdraw;
+	r->to_withdraw = call;
+}
+
+bool callers_withdraw(struct reactor *r)
+{
+	struct service_call *call;
+	bool any = false;
+
+	while ((call = r->to_withdraw) != NULL) {
+		r->to_withdraw = call->withdraws;
+		exchange_send(r, call->caller->service->home, &call->withdrawal, LETTER_WITHDRAW);
+		any = true;
+	}
+	return any;
+}
+
+void caller_withdrawn(struct reactor *r, struct service_call *call)
+{
+	call->withdrawing = false;
+	if (!call->is_done)
+		return;
+	call->is_done = false;
+	caller_done(r, call);
+}
+
+/* ---- coming back ---- */
+
+static void count(struct caller *c, const struct service_call *call)
+{
+	uint64_t ran = call->ended - call->began, waited = call->began - call->submitted;
+
+	COUNT_BY(c->calls, 1);
+	COUNT_BY(c->failed, call->result < 0);
+	COUNT_BY(c->ticks, ran);
+	COUNT_BY(c->wait, waited);
+	if (ran > COUNT_OF(c->longest))
+		atomic_store_explicit(&c->longest, ran, memory_order_relaxed);
+}
+
+/* What the function said, beside the CQE that is about to come. */
+static void keep_text(struct ring *ring, const struct service_call *call)
+{
+	struct quoit_call_text *to = &ring->texts[ring->text_next++ % QUOIT_RING_TEXTS];
+
+	to->user_data = call->entry.user_data;
+	memcpy(to->text, call->text, sizeof to->text);
+}
+
+static void end_job(struct reactor *r, struct session *s, struct job *job,
+		    struct service_call *call)
+{
+	int32_t res = job->failed ? job->failed : call->result;
+
+	if (res < 0 && !job->failed)
+		job->error =
+			(struct quoit_error){.field = call->error.field,
+					     .value = {call->error.value[0], call->error.value[1]}};
+	if (res < 0 && *call->text)
+		keep_text(s->rings[job->ring], call);
+	assert(s->services.out > 0);
+	s->services.out--;
+	if (call->ran) {
+		s->calls.returned++;
+		s->calls.ticks += call->ended - call->began;
+	}
+	reactor_end_job(r, s, job, res);
+	finish(r, call);
+}
+
+/* All results are copied, or cannot be. */
+static void end_collect(struct reactor *r, struct session *s, struct job *job,
+			struct service_call *call)
+{
+	job->collects = false;
+	if (sigbus_guard_has_hit(call->from)) { /* zeros, where the results should be */
+		call->result = -QUOIT_EEXEC;
+		call->error = (struct quoit_error){
+			.field = QUOIT_FIELD_SERVICE,
+			.value = {call->caller->index, (uint64_t)call->server->pid}};
+	} else if (sigbus_guard_has_hit(s)) {
+		call->result = -EFAULT;
+		call->error = (struct quoit_error){0};
+	}
+	end_job(r, s, job, call);
+}
+
+static void collect(struct reactor *r, struct session *s, struct job *job,
+		    struct service_call *call)
+{
+	call->copied = 0;
+	job->collects = true;
+	if (call->bytes <= COPY_INLINE_BYTES && results_copy_part(s, job, call))
+		end_collect(r, s, job, call);
+	else
+		sched_append(s, &s->services.results, job);
+}
+
+/* Copy a part of the first job's results; nobody wants those of a client that has died. */
+static bool copy_results(struct reactor *r, struct session *s)
+{
+	struct job_queue *q = &s->services.results;
+	struct service_call *call;
+	struct job *job;
+
+	if (q->head == NIL)
+		return false;
+	reactor_charge(r, s);
+	job = &s->jobs[q->head];
+	call = call_of(s, job);
+	if (!s->dead && !sigbus_guard_has_hit(call->from) && !results_copy_part(s, job, call))
+		return true;
+	q->head = job->next;
+	end_collect(r, s, job, call);
+	return true;
+}
+
+static bool send_held(struct reactor *r, struct session *s)
+{
+	if (!s->services.held || s->memory.tidying)
+		return false;
+	s->services.held = false;
+	for (uint32_t i = 0; i < QUOIT_MAX_SERVICES; i++)
+		if (s->services.caller[i])
+			send_ready(r, s->services.caller[i]);
+	return true;
+}
+
+bool callers_advance(struct reactor *r, struct session *s)
+{
+	bool any = send_held(r, s);
+
+	return copy_results(r, s) || any;
+}
+
+void caller_done(struct reactor *r, struct service_call *call)
+{
+	struct caller *c = call->caller;
+	struct session *s = c->session;
+	struct job *job;
+
+	if (call->withdrawing) {
+		call->is_done = true;
+		return;
+	}
+	if (call->ran)
+		count(c, call);
+	if (!s || call->job == NIL) {
+		finish(r, call);
+		return;
+	}
+	reactor_charge(r, s);
+	job = &s->jobs[call->job];
+	job->start = call->began;
+	job->end = call->ended;
+	if (call->result >= 0 && call->from && !job->failed)
+		collect(r, s, job, call);
+	else
+		end_job(r, s, job, call);
+}
+
+/* ---- late jobs, and sessions that leave ---- */
+
+bool callers_can_be_late(const struct job *job)
+{
+	return job->state == JOB_RUNNING && !job->failed && !job->collects && !job_host_zero(job);
+}
+
+uint64_t callers_late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
+{
+	job_fail_late(s, job, job->start, r->now);
+	withdraw(r, call_of(s, job));
+	*ret_posted = true;
+	return UINT64_MAX;
+}
+
+static void cancel_ready(struct session *s, struct caller *c)
+{
+	struct job *job;
+
+	while ((job = sched_pop(s, c->ready)) != NULL) {
+		s->services.ready--;
+		COUNT_DOWN(c->waiting);
+		cancel(s, job);
+	}
+}
+
+/* Its jobs end now, whatever becomes of their calls; those whose results are here end soon. */
+static void abandon(struct reactor *r, struct session *s, struct caller *c)
+{
+	cancel_ready(s, c);
+	for (uint32_t i = 0; i < CALLER_CALLS; i++) {
+		struct service_call *call = &c->call[i];
+		struct job *job = call->job != NIL ? &s->jobs[call->job] : NULL;
+
+		if (!job || job->collects)
+			continue;
+		call->job = NIL;
+		s->services.out--;
+		cancel(s, job);
+		withdraw(r, call);
+	}
+}
+
+void callers_abandon(struct reactor *r, struct session *s)
+{
+	for (uint32_t i = 0; s->services.callers && i < QUOIT_MAX_SERVICES; i++)
+		if (s->services.caller[i])
+			abandon(r, s, s->services.caller[i]);
+	reactor_attend(r, s);
+}
+
+void callers_leave(struct reactor *r, struct session *s)
+{
+	for (uint32_t i = 0; s->services.callers && i < QUOIT_MAX_SERVICES; i++) {
+		struct caller *c = s->services.caller[i];
+
+		if (!c)
+			continue;
+		detach(c);
+		if (!c->out)
+			goes(r, c);
+	}
+}
+
+void caller_add(struct session *s, struct caller *c)
+{
+	c->session = s;
+	s->services.caller[c->index] = c;
+	s->services.callers++;
+	COUNT_SHARED(c->service->attached, 1);
+}
+
+void caller_close(struct reactor *r, struct session *s, uint32_t index)
+{
+	struct caller *c = s->services.caller[index];
+
+	if (!c || c->closing)
+		return;
+	c->closing = true;
+	cancel_ready(s, c);
+	reactor_attend(r, s);
+	for (uint32_t i = 0; c->out && i < CALLER_CALLS; i++)
+		if (c->call[i].job != NIL && !s->jobs[c->call[i].job].collects)
+			withdraw(r, &c->call[i]);
+	if (c->out)
+		return;
+	detach(c);
+	goes(r, c);
+}

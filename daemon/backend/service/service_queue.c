@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* service_queue.c - queues the calls of a service, and hands them to its servers */
+#include "service_queue.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/tsc.h"
+#include "exchange.h"
+
+/* Calls that a server has ahead of their turn take about so long on one thread. */
+#define AHEAD_NS 50000u
+
+/* And they are at most so many for each thread. */
+#define AHEAD_MOST 16u
+
+/* Slots of a server's CQ that calls leave free. */
+#define SLOTS_KEPT 8u
+
+/* Interval of looks at calls that wait though nobody serves the service. */
+#define LOOK_NS 10000000u
+
+/* ---- the queue ---- */
+
+/* Where a call waits: with its user's others, or with those whose function no server has. */
+static struct call_queue *queue_of(struct service *service, const struct service_call *call)
+{
+	return call->stranded ? &service->stranded : &call->caller->guest->waiting[call->priority];
+}
+
+static void put(struct call_queue *q, struct service_call *call)
+{
+	call->older = q->newest;
+	call->newer = NULL;
+	if (q->newest)
+		q->newest->newer = call;
+	else
+		q->oldest = call;
+	q->newest = call;
+}
+
+static void take_out(struct call_queue *q, struct service_call *call)
+{
+	*(call->older ? &call->older->newer : &q->oldest) = call->newer;
+	*(call->newer ? &call->newer->older : &q->newest) = call->older;
+}
+
+static void enqueue(struct service *service, struct service_call *call)
+{
+	call->stranded = false;
+	call->waits = true;
+	put(queue_of(service, call), call);
+	COUNT_BY(service->waiting, 1);
+	COUNT_BY(call->caller->queued, 1);
+}
+
+static void dequeue(struct service *service, struct service_call *call)
+{
+	take_out(queue_of(service, call), call);
+	call->waits = false;
+	COUNT_DOWN(service->waiting);
+	COUNT_DOWN(call->caller->queued);
+}
+
+static void move(struct service *service, struct service_call *call, bool stranded)
+{
+	take_out(queue_of(service, call), call);
+	call->stranded = stranded;
+	put(queue_of(service, call), call);
+}
+
+static struct service_call *most_urgent(const struct guest *g)
+{
+	static const enum quoit_priority by_urgency[] = {QUOIT_PRIO_HIGH, QUOIT_PRIO_NORMAL,
+							 QUOIT_PRIO_LOW};
+
+	for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+		if (g->waiting[by_urgency[i]].oldest)
+			return g->waiting[by_urgency[i]].oldest;
+	return NULL;
+}
+
+static struct service_call *choose_call(struct service *service)
+{
+	struct guest *best = NULL;
+
+	for (struct guest *g = atomic_load(&service->guests); g; g = atomic_load(&g->next))
+		if (most_urgent(g) && (!best || ledger_lead(&g->page, &service->clock) <
+							ledger_lead(&best->page, &service->clock)))
+			best = g;
+	return best ? most_urgent(best) : NULL;
+}
+
+/* ---- servers ---- */
+
+/*
+ * How many calls a server may have beyond its threads: they stay with it if the process is stopped,
+ * so they are not many.
+ */
+static uint64_t most_ahead(const struct service *service, uint64_t lanes)
+{
+	uint64_t brief = service->run_ticks ? tsc_from_ns(AHEAD_NS) / service->run_ticks : 0;
+
+	if (!brief)
+		return service->serving_count == 1;
+	return brief < lanes * AHEAD_MOST ? brief : lanes * AHEAD_MOST;
+}
+
+static uint32_t most_of(const struct service *service, const struct server *server)
+{
+	uint64_t lanes = COUNT_OF(server->lanes), most = lanes + most_ahead(service, lanes);
+	uint32_t room = server->entries - SLOTS_KEPT;
+
+	return most < room ? (uint32_t)most : room;
+}
+
+/* Calls that it could begin at once; negative: so many would have to wait. */
+static int64_t free_lanes(const struct server *server)
+{
+	return (int64_t)COUNT_OF(server->lanes) - server->has;
+}
+
+/*
+ * The server for this call; NULL: none takes it now.  One without threads is the last choice: a
+ * thread of the program's own may come.  One that was there before the service had the function does
+ * not have it.
+ */
+static struct server *choose_server(const struct service *service, const struct service_call *call)
+{
+	struct server *best = NULL;
+
+	for (struct server *s = service->serving; s; s = s->next_serving)
+		if (!atomic_load_explicit(&s->closed, memory_order_relaxed) &&
+		    call->entry.function < s->functions &&
+		    s->has < (COUNT_OF(s->lanes) ? most_of(service, s) : 1) &&
+		    (!best || free_lanes(s) > free_lanes(best)))
+			best = s;
+	return best;
+}
+
+/* Does any server have this call's function? */
+static bool is_served(const struct service *service, const struct service_call *call)
+{
+	for (const struct server *s = service->serving; s; s = s->next_serving)
+		if (call->entry.function < s->functions)
+			return true;
+	return false;
+}
+
+/* A call that no server can take holds up no other. */
+static struct service_call *choose_call_to_serve(struct service *service)
+{
+	struct service_call *call;
+
+	while ((call = choose_call(service)) != NULL && service->serving &&
+	       !is_served(service, call))
+		move(service, call, true);
+	return call;
+}
+
+static void dispatch(struct reactor *r, struct service *service)
+{
+	struct service_call *call;
+	struct server *server;
+
+	while (COUNT_OF(service->waiting) && (call = choose_call_to_serve(service)) != NULL &&
+	       (server = choose_server(service, call)) != NULL) {
+		ledger_choose(&call->caller->guest->page, &service->clock);
+		dequeue(service, call);
+		call->server = server;
+		server->has++;
+		COUNT_BY(service->running, 1);
+		exchange_send(r, server->reactor, &call->letter, LETTER_POST);
+	}
+}
+
+/* A server has come: perhaps it has the functions that no other one had. */
+static void revive(struct service *service)
+{
+	struct service_call *call;
+
+	while ((call = service->stranded.oldest) != NULL)
+		move(service, call, false);
+}
+
+/* ---- calls that wait though nobody serves the service ---- */
+
+static void watch(struct reactor *r, struct service *service)
+{
+	const bool any = service->serving ? service->stranded.oldest != NULL
+					  : COUNT_OF(service->waiting) != 0;
+
+	if (!any || service->is_bereft)
+		return;
+	if (!r->bereft)
+		r->look_at_bereft = 0;
+	service->is_bereft = true;
+	service->bereft = r->bereft;
+	r->bereft = service;
+}
+
+static void give_back(struct reactor *r, struct service_call *call)
+{
+	ledger_close(&call->caller->guest->page);
+	exchange_send(r, call->caller->reactor, &call->letter, LETTER_DONE);
+}
+
+static void fail(struct reactor *r, struct service_call *call, int32_t result, uint64_t value)
+{
+	call->result = result;
+	call->error = (struct quoit_error){.field = QUOIT_FIELD_SERVICE,
+					   .value = {call->caller->index, value}};
+	give_back(r, call);
+}
+
+static bool is_due(const struct reactor *r, const struct service *service,
+		   const struct service_call *call)
+{
+	uint64_t since =
+		call->submitted > service->bereft_since ? call->submitted : service->bereft_since;
+
+	return r->now >= since && r->now - since >= call->caller->wait_ticks;
+}
+
+static bool expire_queue(struct reactor *r, struct service *service, struct call_queue *q)
+{
+	bool any = false;
+
+	for (struct service_call *c = q->oldest, *next; c; c = next) {
+		next = c->newer;
+		if (!is_due(r, service, c))
+			continue;
+		dequeue(service, c);
+		fail(r, c, -ENOENT, c->caller->wait_ms);
+		any = true;
+	}
+	return any;
+}
+
+static bool expire(struct reactor *r, struct service *service)
+{
+	bool any = expire_queue(r, service, &service->stranded);
+
+	for (struct guest *g = service->serving ? NULL : atomic_load(&service->guests); g;
+	     g = atomic_load(&g->next))
+		for (unsigned i = 0; i < QUOIT_PRIO_NR; i++)
+			any |= expire_queue(r, service, &g->waiting[i]);
+	return any;
+}
+
+bool service_expire(struct reactor *r)
+{
+	struct service *all = r->bereft, *next;
+	bool any = false;
+
+	if (!all || r->now < r->look_at_bereft)
+		return false;
+	r->look_at_bereft = r->now + tsc_from_ns(LOOK_NS);
+	r->bereft = NULL;
+	for (struct service *s = all; s; s = next) {
+		next = s->bereft;
+		s->is_bereft = false;
+		any |= expire(r, s);
+		watch(r, s);
+	}
+	return any;
+}
+
+uint64_t service_sleep_ns(struct reactor *r)
+{
+	return r->bereft ? LOOK_NS : UINT64_MAX;
+}
+
+void service_end(struct reactor *r, struct service *service)
+{
+	struct service **at = &r->bereft;
+
+	while (*at && *at != service)
+		at = &(*at)->bereft;
+	if (*at)
+		*at = service->bereft;
+	mailbox_send(r->outbox, &(struct mail){.type = MAIL_SERVICE_END, .service = service});
+}
+
+/* ---- letters ---- */
+
+void service_submit(struct reactor *r, struct service_call *call)
+{
+	struct service *service = call->caller->service;
+
+	ledger_open(&call->caller->guest->page, &service->clock);
+	call->withdrawn = false;
+	enqueue(service, call);
+	dispatch(r, service);
+	watch(r, service);
+}
+
+/* The mean over the last few calls. */
+static void learn(struct service *service, uint64_t ticks)
+{
+	service->run_ticks += ticks / 8 - service->run_ticks / 8;
+	service->run_ticks += !service->run_ticks;
+}
+
+static void count(struct service *service, const struct service_call *call)
+{
+	uint64_t ticks = call->ended - call->began;
+
+	COUNT_BY(service->calls, 1);
+	COUNT_BY(service->failed, call->result < 0);
+	COUNT_BY(service->ticks, ticks);
+	ledger_count(&call->caller->guest->page, (int64_t)ticks, call->share);
+	learn(service, ticks);
+}
+
+/* If nothing of the server is used any more, the control thread can free it. */
+static void settle(struct reactor *r, struct server *server)
+{
+	if (!server->has_ended || server->has)
+		return;
+	mailbox_send(r->outbox, &(struct mail){.type = MAIL_SERVER_GONE, .server = server});
+}
+
+void service_return(struct reactor *r, struct service_call *call)
+{
+	struct service *service = call->caller->service;
+	struct server *server = call->server;
+
+	assert(server->has > 0);
+	server->has--;
+	COUNT_DOWN(service->running);
+	if (!call->again) {
+		count(service, call);
+		give_back(r, call);
+	} else if (call->withdrawn) {
+		call->again = false;
+		fail(r, call, -ECANCELED, 0);
+	} else {
+		call->again = false;
+		COUNT_BY(service->again, 1);
+		enqueue(service, call);
+	}
+	dispatch(r, service);
+	watch(r, service);
+	settle(r, server);
+}
+
+void service_withdraw(struct reactor *r, struct service_call *call)
+{
+	struct service *service = call->caller->service;
+
+	call->withdrawn = true;
+	if (call->waits) {
+		dequeue(service, call);
+		fail(r, call, -ECANCELED, 0);
+		dispatch(r, service); /* it may have been in the way of others */
+	}
+	exchange_send(r, call->caller->reactor, &call->withdrawal, LETTER_WITHDRAWN);
+}
+
+void service_comes(struct reactor *r, struct server *server)
+{
+	struct service *service = server->service;
+
+	server->next_serving = service->serving;
+	service->serving = server;
+	service->serving_count++;
+	revive(service);
+	dispatch(r, service);
+	mailbox_send(r->outbox, &(struct mail){.type = MAIL_SERVE, .server = server});
+}
+
+void service_lanes(struct reactor *r, struct server *server)
+{
+	(void)atomic_exchange(&server->lanes_told,
+			      false); /* what is loaded next is at least as new */
+	dispatch(r, server->service);
+}
+
+void service_goes(struct reactor *r, struct server *server)
+{
+	struct service *service = server->service;
+	struct server **at = &service->serving;
+
+	while (*at != server)
+		at = &(*at)->next_serving;
+	*at = server->next_serving;
+	service->serving_count--;
+	if (!service->serving)
+		service->bereft_since = r->now;
+	dispatch(r, service); /* what only this one could have served waits apart from now on */
+	watch(r, service);
+}
+
+void service_server_ends(struct reactor *r, struct server *server)
+{
+	server->has_ended = true;
+	settle(r, server);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* services.c - the list of services: finds, makes and frees them, and says who may call them */
+#include "services_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "charge.h"
+#include "peer.h"
+
+bool services_is_name(const char name[QUOIT_NAME_BYTES])
+{
+	size_t n = strnlen(name, QUOIT_NAME_BYTES);
+	bool fits = n && n < QUOIT_NAME_BYTES;
+
+	for (size_t i = 0; fits && i < n; i++)
+		fits = name[i] > ' ' && name[i] <= '~' && name[i] != '/';
+	for (size_t i = n; fits && i < QUOIT_NAME_BYTES; i++)
+		fits = !name[i];
+	return fits;
+}
+
+/* ---- who may ---- */
+
+static bool is_member(const struct connection *c, gid_t gid)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	gid_t *gids;
+	size_t count;
+	bool is = false;
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+	    peer_groups(c->fd, peer.gid, &gids, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		is |= gids[i] == gid;
+	free(gids);
+	return is;
+}
+
+bool services_may_look(const struct connection *c, uid_t uid)
+{
+	return c->uid == uid || c->uid == 0 || c->uid == geteuid();
+}
+
+bool services_may_call(const struct connection *c, const struct service *service)
+{
+	return c->uid == service->uid || c->uid == 0 || service->mode & QUOIT_SERVE_OTHERS ||
+	       (service->mode & QUOIT_SERVE_GROUP && is_member(c, service->gid));
+}
+
+/* ---- charges ---- */
+
+int services_charge(struct control *c, uid_t uid, uint64_t bytes, uint64_t *ret_left)
+{
+	int err = budget_lease(c->budget, uid, bytes, ret_left);
+
+	if (err < 0)
+		totals_count(c->totals, QUOIT_DAEMON_REFUSED_LEASE);
+	charge_show(c);
+	return err;
+}
+
+void services_return(struct control *c, uid_t uid, uint64_t bytes)
+{
+	budget_return(c->budget, uid, bytes);
+	charge_show(c);
+}
+
+/* ---- the list ---- */
+
+struct service *services_find(const struct control *c, uid_t uid, const char *name)
+{
+	struct service *s = c->services.first;
+
+	while (s && (s->ending || s->superseded || s->uid != uid || strcmp(s->name, name) != 0))
+		s = s->next;
+	return s;
+}
+
+bool service_is_served(const struct service *service)
+{
+	for (const struct server *s = service->servers; s; s = s->next)
+		if (s->begun && !atomic_load_explicit(&s->closed, memory_order_relaxed))
+			return true;
+	return false;
+}
+
+struct service *service_new(struct control *c, uid_t uid, const char *name, struct reactor *home)
+{
+	struct service *s = calloc(1, sizeof *s), **last = &c->services.first;
+
+	if (!s)
+		return NULL;
+	s->id = ++c->services.last_id;
+	s->uid = uid;
+	strcpy(s->name, name);
+	s->home = home;
+	while (*last) /* in the order of their numbers */
+		last = &(*last)->next;
+	*last = s;
+	return s;
+}
+
+static void service_free(struct service *s)
+{
+	struct guest *g = s->guests, *next;
+
+	for (; g; g = next) {
+		next = g->next;
+		free(g);
+	}
+	free(s);
+}
+
+/* Its home may be looking at it: it is freed when that has answered. */
+void service_look(struct control *c, struct service *service)
+{
+	const struct mail end = {.type = MAIL_SERVICE_END, .service = service};
+
+	(void)c;
+	if (service->servers || service->callers || service->ending)
+		return;
+	service->ending = true;
+	mailbox_send(&service->home->inbox, &end);
+}
+
+static void remove_service(struct control *c, struct service *service)
+{
+	struct service **at = &c->services.first;
+
+	while (*at != service)
+		at = &(*at)->next;
+	*at = service->next;
+	service_free(service);
+}
+
+static void remove_callers(struct control *c, struct caller *caller)
+{
+	struct caller *next;
+
+	for (; caller; caller = next) {
+		next = caller->goes;
+		caller_free(c, caller);
+	}
+}
+
+bool services_mail(struct control *c, const struct mail *m)
+{
+	struct reactor *reactor;
+
+	switch (m->type) {
+	case MAIL_CALLERS_GONE:
+		reactor = m->caller->reactor;
+		remove_callers(c, m->caller);
+		mailbox_send(&reactor->inbox, &(struct mail){.type = MAIL_CALLERS_GONE});
+		return true;
+	case MAIL_SERVE:
+		server_begun(c, m->server);
+		return true;
+	case MAIL_SERVER_GONE:
+		server_free(c, m->server);
+		return true;
+	case MAIL_SERVICE_END:
+		remove_service(c, m->service);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void services_session_ended(struct connection *c)
+{
+	for (; c->servers; c->servers = c->servers->of_connection)
+		c->servers->connection = NULL;
+	for (uint32_t i = 0; i < QUOIT_MAX_SERVICES; i++)
+		if (c->callers[i])
+			c->callers[i]->connection = NULL;
+	memset(c->callers, 0, sizeof c->callers);
+}
+
+void services_done(struct control *c)
+{
+	struct service *s, *next;
+
+	for (s = c->services.first; s; s = next) {
+		next = s->next;
+		s->ending = true;
+		while (s->servers)
+			server_free(c, s->servers);
+		while (s->callers)
+			caller_free(c, s->callers);
+		service_free(s);
+	}
+	c->services.first = NULL;
+}

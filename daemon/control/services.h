@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * services.h - the services that there are: names, who serves, who may call (session/services.h).
+ *
+ * A service begins with the first ring that serves its name, and ends when no ring serves it and no
+ * session calls it.  Control thread only.
+ */
+#ifndef QUOITD_CONTROL_SERVICES_H
+#define QUOITD_CONTROL_SERVICES_H
+
+#include "connection_private.h"
+
+/* Requests: SERVE, SERVICE, SERVICE_FUNCTION, SERVICE_CLOSE, CALLER. */
+void services_serve(struct connection *c, const struct quoit_ctl *m);
+void services_open(struct connection *c, const struct quoit_ctl *m);
+void services_find_function(struct connection *c, const struct quoit_ctl *m);
+void services_close(struct connection *c, const struct quoit_ctl *m);
+void services_give_memory(struct connection *c, const struct quoit_ctl *m);
+
+/* SERVICES and CALLERS (services_tell.c). */
+void services_tell(struct connection *c, const struct quoit_ctl *m);
+void services_tell_callers(struct connection *c, const struct quoit_ctl *m);
+
+/* The reactor has answered a SERVE_ASK. */
+void services_answer_serve(struct connection *c, const struct mail *m);
+
+/* The reactor has answered a CALLER_ADD. */
+void services_answer_open(struct connection *c, const struct mail *m);
+
+/* Handle a letter of a reactor; false: it is not about services. */
+bool services_mail(struct control *c, const struct mail *m);
+
+/* The connection's session is about to be freed: what it has left here has no owner any more. */
+void services_session_ended(struct connection *c);
+
+/* The client has hung up: it waits for no service any more. */
+void services_hung_up(struct connection *c);
+
+/* Once a pass: answer those that have waited for a service. */
+void services_advance(struct control *c);
+
+/* Milliseconds until the next of them has waited for long enough; -1: none waits. */
+int services_timeout_ms(const struct control *c);
+
+/* Free all that is left; no reactor runs any more. */
+void services_done(struct control *c);
+
+/* May the connection's user call it?  Is it of the user's own, or is the user in charge? */
+bool services_may_call(const struct connection *c, const struct service *service);
+bool services_may_look(const struct connection *c, uid_t uid);
+
+/* Visible ASCII, 1 to 31 characters, without blanks and '/', and zeros behind them? */
+bool services_is_name(const char name[QUOIT_NAME_BYTES]);
+
+#endif

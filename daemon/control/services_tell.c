@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* services_tell.c - describes services and their callers, for the tools */
+#include "services_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void fill_service(const struct service *s, struct quoit_service_reply *r)
+{
+	r->service = s->id;
+	memcpy(r->name, s->name, sizeof r->name);
+	r->uid = s->uid;
+	r->gid = s->gid;
+	r->mode = s->mode;
+	for (const struct server *i = s->servers; i; i = i->next) {
+		if (atomic_load_explicit(&i->closed, memory_order_relaxed))
+			continue;
+		r->servers++;
+		r->lanes += COUNT_OF(i->lanes);
+	}
+}
+
+/* What others do with it is not for everybody who may call it. */
+static void fill_counts(const struct service *s, struct quoit_service_reply *r)
+{
+	r->waiting = COUNT_OF(s->waiting);
+	for (const struct caller *i = s->callers; i; i = i->next) {
+		r->callers++;
+		r->waiting += COUNT_OF(i->waiting);
+	}
+	r->running = COUNT_OF(s->running);
+	r->calls = COUNT_OF(s->calls);
+	r->failed = COUNT_OF(s->failed);
+	r->again = COUNT_OF(s->again);
+	r->ticks = COUNT_OF(s->ticks);
+}
+
+static bool may_see(const struct connection *c, const struct service *s)
+{
+	return services_may_look(c, s->uid) || services_may_call(c, s);
+}
+
+void services_tell(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+
+	for (const struct service *s = c->control->services.first; s; s = s->next) {
+		if (s->id < m->services.service || s->ending || !may_see(c, s))
+			continue;
+		fill_service(s, &answer.service_reply);
+		answer.service_reply.known = services_may_look(c, s->uid);
+		if (answer.service_reply.known)
+			fill_counts(s, &answer.service_reply);
+		connection_reply(c, &answer, NULL, 0);
+		return;
+	}
+	connection_reply_result(c, m->type, m->seq, -ENOENT, "no further service");
+}
+
+static void fill_caller(const struct caller *i, struct quoit_caller_reply *r)
+{
+	uint32_t queued = COUNT_OF(i->queued), out = COUNT_OF(i->running);
+
+	r->service = i->service->id;
+	r->caller = i->number;
+	r->session = i->session_id;
+	r->uid = i->uid;
+	r->pid = (uint32_t)i->pid;
+	r->waiting = COUNT_OF(i->waiting) + queued;
+	r->running = out > queued ? out - queued : 0;
+	r->calls = COUNT_OF(i->calls);
+	r->failed = COUNT_OF(i->failed);
+	r->ticks = COUNT_OF(i->ticks);
+	r->wait_ticks = COUNT_OF(i->wait);
+	r->longest = COUNT_OF(i->longest);
+}
+
+void services_tell_callers(struct connection *c, const struct quoit_ctl *m)
+{
+	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+
+	for (const struct service *s = c->control->services.first; s; s = s->next)
+		for (const struct caller *i = s->id == m->services.service ? s->callers : NULL; i;
+		     i = i->next) {
+			if (i->number < m->services.caller ||
+			    !(services_may_look(c, i->uid) || services_may_look(c, s->uid)))
+				continue;
+			fill_caller(i, &answer.caller_reply);
+			connection_reply(c, &answer, NULL, 0);
+			return;
+		}
+	connection_reply_result(c, m->type, m->seq, -ENOENT, "no further caller");
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * services.h - what a service is made of: functions that processes offer to the sessions of others.
+ *
+ *	service       a name, its functions, and the calls that wait for a free thread
+ *	server        a ring that serves it: a team whose calls come from other sessions
+ *	caller        a session that has looked it up
+ *	service_call  a call on its way: caller ─► service ─► server ─► service ─► caller
+ *
+ * Each of the three may belong to another reactor: a caller to that of its session, a server to that
+ * of its ring, a service to its home.  A call belongs to the reactor that has it, and travels as a
+ * letter (backend/service/exchange.h).  The control thread makes and frees all of them
+ * (control/services.h); the fields say who may touch them.
+ *
+ * What is freed when:
+ *
+ * - A caller, after MAIL_CALLERS_GONE.  Its reactor sends that when its session has left or has
+ *   closed it, and all its calls have come back (`out` is 0).
+ * - A server, after MAIL_SERVER_GONE.  Its service's home sends that once, when LETTER_ENDS has come
+ *   (the ring is gone and none of its results is being copied) and `has` is 0.
+ * - A service, after MAIL_SERVICE_END has come back from its home.  The control thread asks when
+ *   there are no servers and no callers.
+ */
+#ifndef QUOITD_SERVICES_H
+#define QUOITD_SERVICES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <quoit/ctl.h>
+
+#include "fair/ledger.h"
+#include "ops/optable.h"
+#include "session_team.h"
+#include "tables.h"
+
+struct caller;
+struct connection;
+struct reactor;
+struct ring;
+struct server;
+struct service;
+struct session;
+
+/* ---- letters ---- */
+
+enum letter_type {
+	LETTER_SUBMIT,   /* a call goes to its service, */
+	LETTER_POST,     /* from there to a server, */
+	LETTER_RETURN,   /* back to the service, */
+	LETTER_DONE,     /* and to its caller, */
+	LETTER_TAKEN,    /* which tells the server that it has the results */
+	LETTER_FREE,     /* the server has heard of that */
+	LETTER_WITHDRAW, /* its caller does not want it to begin; the service answers */
+	LETTER_WITHDRAWN,
+	LETTER_LANES, /* a server's number of threads has changed */
+	LETTER_COMES, /* a server comes to its service, */
+	LETTER_GOES,  /* takes no more calls, */
+	LETTER_ENDS,  /* and nothing of it is used any more */
+};
+
+struct letter {
+	struct letter *next;
+	uint8_t type; /* enum letter_type */
+	void *of;     /* the call or server in which it lies */
+};
+
+/* ---- calls ---- */
+
+/* Calls of one caller that its service may have at a time; the others wait in its session. */
+#define CALLER_CALLS 64u
+
+struct service_call {
+	struct letter letter;
+	/* The caller's: */
+	struct letter withdrawal; /* LETTER_WITHDRAW, LETTER_WITHDRAWN */
+	bool withdrawing;         /* that letter is under way */
+	uint32_t job;             /* in the session's table; NIL: no job waits for it */
+	uint32_t next;            /* in the list of free calls, or of those with results to copy */
+	bool is_done;             /* it came back while that was under way */
+	struct service_call *withdraws; /* the next one in the reactor's list */
+	/* Set by the caller before it submits the call: */
+	struct caller *caller;
+	uint32_t number; /* its own, in its caller */
+	uint32_t share;  /* the user's */
+	uint8_t priority;
+	uint64_t bytes;     /* of its outputs, as RETURN must bring them */
+	uint64_t submitted; /* TSC */
+	struct quoit_call_entry entry;
+	/* The service's: */
+	struct service_call *older, *newer; /* in the guest's queue */
+	bool waits;                         /* it is there */
+	bool stranded;                      /* with those whose function no server has */
+	bool withdrawn;                     /* it is not to begin */
+	/* The server's: */
+	struct server *server; /* that has it, or had it last */
+	uint32_t at, serial;   /* where it is in that server's table; which one there it is */
+	uint32_t slot;         /* index of its CQE */
+	struct service_call *next_pending;
+	/* What it has come to: */
+	bool ran;                 /* a function was given it */
+	bool again;               /* it has not begun: it is to go to another server */
+	int32_t result;           /* as in a RETURN */
+	struct quoit_error error; /* field and value */
+	uint64_t began, ended;    /* TSC */
+	struct session *from;     /* in its memory are the results; NULL: there are none */
+	const uint8_t *results;
+	uint64_t copied;                  /* bytes of them that were copied */
+	char text[QUOIT_CALL_TEXT_BYTES]; /* words of a failure; "": none */
+};
+
+/* ---- services ---- */
+
+/* It only grows.  Any thread may read the first `count`. */
+struct service_functions {
+	_Atomic uint32_t count;
+	struct function function[QUOIT_MAX_FUNCTIONS];
+};
+
+struct call_queue {
+	struct service_call *oldest, *newest; /* linked by older and newer */
+};
+
+/* A user that has calls there; the control thread makes it, its service's reactor uses it. */
+struct guest {
+	uid_t uid;
+	struct guest *_Atomic next;
+	struct ledger_page page;
+	struct call_queue waiting[QUOIT_PRIO_NR];
+};
+
+struct service {
+	/* These never change. */
+	uint64_t id;
+	uid_t uid;
+	char name[QUOIT_NAME_BYTES];
+	struct reactor *home;
+	/* The control thread's: */
+	bool ending;     /* nobody serves or calls it; its home is asked to let go of it */
+	bool superseded; /* another one has its name now */
+	gid_t gid;
+	uint32_t mode; /* QUOIT_SERVE_*, as the newest server said */
+	struct service *next;
+	struct caller *callers, *last_caller; /* in the order of their numbers */
+	struct server *servers;
+	struct service_functions functions; /* it appends to them */
+	struct guest *_Atomic guests;       /* it puts new ones first */
+	/* Its home's: */
+	struct server *serving;
+	uint32_t serving_count;
+	struct call_queue stranded; /* calls of functions that no server has */
+	uint64_t run_ticks;         /* about how long a call runs; 0: not known */
+	_Atomic uint64_t clock;     /* fair/ledger.h */
+	uint64_t bereft_since;      /* TSC; valid while nobody serves it */
+	struct service *bereft;     /* the next one in the reactor's list */
+	bool is_bereft;             /* it is in that list */
+	/* The same, and any thread may read them: */
+	_Atomic uint32_t waiting, running;
+	_Atomic uint64_t calls, failed, again, ticks;
+	/* Callers whose session is there; their reactors count. */
+	_Atomic uint32_t attached;
+};
+
+/*
+ * A client's request to serve, on its way through the reactor and back.  The connection owns it; the
+ * reactor fills in what follows.
+ */
+struct serve_ask {
+	uint32_t ring;
+	uint32_t entries; /* of its CQ */
+	uint32_t count;
+	struct function function[QUOIT_MAX_FUNCTIONS];
+	char text[QUOIT_TEXT_BYTES]; /* why it was refused */
+};
+
+/* Callers whose memory one server may have mapped. */
+#define SERVER_CALLERS 1024u
+
+struct server {
+	/* These never change. */
+	struct service *service;
+	struct reactor *reactor;
+	uint64_t session_id;
+	uint32_t ring_index;
+	uid_t uid;
+	pid_t pid;
+	uint32_t entries;   /* of the ring's CQ */
+	uint32_t functions; /* how many of the service's it has */
+	/* The control thread's: */
+	struct server *next;
+	bool begun;                    /* its home knows it */
+	struct connection *connection; /* NULL: it has gone */
+	struct server *of_connection;  /* its next one */
+	uint64_t charged;
+	struct {
+		uint32_t number; /* of the caller */
+		uid_t uid;
+	} mapped[SERVER_CALLERS];
+	uint32_t mapped_count;
+	/* Callers that have left: the control thread adds them, the reactor tells the process. */
+	uint32_t left[SERVER_CALLERS];
+	_Atomic uint32_t left_count, left_told; /* free-running */
+	/* Its service's home: */
+	struct server *next_serving;
+	uint32_t has;   /* calls that were sent to it and did not come back */
+	bool has_ended; /* nothing else of it is used */
+	/* Its reactor's: */
+	struct ring *ring;   /* NULL: it was closed */
+	struct server *here; /* the next one in the reactor's list */
+	struct letter begin_letter, lanes_letter, go_letter, end_letter;
+	atomic_bool lanes_told; /* that letter is under way */
+	_Atomic uint32_t lanes; /* threads, as the process says; any thread may read it */
+	atomic_bool closed;     /* it takes no more calls; any thread may read it */
+	struct service_call *pending, *pending_last; /* calls for which the ring has no room yet */
+	uint32_t serial;                             /* of the last call that was posted */
+	uint32_t posted;                             /* calls that were posted and did not return */
+	struct service_call **at;                    /* them: a table of `entries`, */
+	uint32_t *spare;                             /* of which these are free; a stack */
+	uint32_t spares;
+	uint32_t lent; /* calls whose results are being copied */
+};
+
+/* ---- callers ---- */
+
+struct caller {
+	/* These never change. */
+	const struct service_functions *functions;
+	struct service *service;
+	struct guest *guest;
+	struct reactor *reactor; /* the session's */
+	uint32_t number;         /* of all callers; never 0, never used again */
+	uint32_t index;          /* in its session */
+	uint64_t session_id;
+	uid_t uid;
+	pid_t pid;
+	uint64_t wait_ticks; /* how long a call waits while nobody serves the service */
+	uint32_t wait_ms;
+	/* The control thread's: */
+	struct caller *next;
+	struct caller *before;
+	struct connection *connection; /* NULL: it has gone */
+	uint32_t opened; /* how often the session has looked it up, less how often it let go */
+	/* Its reactor's: */
+	struct session *session; /* NULL: it has left */
+	bool closing;
+	struct caller *goes; /* the next one in the list of those that nothing uses any more */
+	struct job_queue ready[QUOIT_PRIO_NR]; /* jobs that wait for a free call */
+	uint32_t free;                         /* calls; NIL: none */
+	uint32_t out;                          /* calls that are not free */
+	/* The same, and any thread may read them: */
+	_Atomic uint32_t waiting, running;
+	_Atomic uint64_t calls, failed, ticks, wait, longest;
+	/* Its service's home's, and any thread may read it: */
+	_Atomic uint32_t queued; /* calls that wait there */
+	struct service_call call[CALLER_CALLS];
+};
+
+/* A session's part in services; its reactor's. */
+struct session_services {
+	struct caller *caller[QUOIT_MAX_SERVICES];
+	uint32_t callers;
+	uint32_t ready;           /* jobs that wait for a free call, over all callers */
+	uint32_t out;             /* calls of its jobs that are on their way */
+	bool held;                /* some of them can be sent once no pieces are moved */
+	struct job_queue results; /* jobs with results that the reactor copies, part by part */
+	uint32_t lent;            /* calls of its servers whose results are being copied */
+	uint32_t servers;
+	bool leaves;                  /* it is counted in the reactor's `leavers` */
+	uint64_t served, serve_ticks; /* calls of other sessions that it ran, and how long */
+	uint64_t leaves_by; /* TSC: from then on its calls hold it up no longer; 0: not set */
+};
+
+/* Add one without a race between readers and the one thread that writes. */
+#define COUNT_BY(counter, by)                                                                      \
+	atomic_store_explicit(&(counter),                                                          \
+			      atomic_load_explicit(&(counter), memory_order_relaxed) + (by),       \
+			      memory_order_relaxed)
+#define COUNT_DOWN(counter)       COUNT_BY(counter, -1u)
+/* The same where several threads write. */
+#define COUNT_SHARED(counter, by) atomic_fetch_add_explicit(&(counter), (by), memory_order_relaxed)
+#define COUNT_OF(counter)         atomic_load_explicit(&(counter), memory_order_relaxed)
+
+#endif
