@@ -205,7 +205,7 @@ static void return_with_odd_words(struct stage *s)
 	sqe.flags |= QUOIT_SQE_LINK;
 	expect_refused(s, &p.team, sqe, -EINVAL);
 	sqe.flags &= (uint8_t)~QUOIT_SQE_LINK;
-	sqe.reserved1 = 1;
+	sqe.results = 1;
 	expect_refused(s, &p.team, sqe, -EINVAL);
 	leave(s, &p);
 }

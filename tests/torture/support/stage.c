@@ -37,7 +37,7 @@ static const uint32_t reasons[] = {
 	QUOIT_DAEMON_KILL_ASKED,      QUOIT_DAEMON_CLIENTS_DIED,
 	QUOIT_DAEMON_CLIENTS_LEFT,    QUOIT_DAEMON_SESSIONS_STOPPED,
 	QUOIT_DAEMON_KILL_SHORTAGE,   QUOIT_DAEMON_REFUSED_RINGS,
-	QUOIT_DAEMON_REFUSED_KERNELS,
+	QUOIT_DAEMON_REFUSED_KERNELS, QUOIT_DAEMON_KILL_RETURN,
 };
 #define REASONS (sizeof reasons / sizeof reasons[0])
 
@@ -49,6 +49,7 @@ static const struct {
 	{"(ring_tail)", QUOIT_DAEMON_KILL_RING_TAIL},
 	{"(cq_head)", QUOIT_DAEMON_KILL_CQ_HEAD},
 	{"(mem_vanished)", QUOIT_DAEMON_KILL_MEM_VANISHED},
+	{"(return)", QUOIT_DAEMON_KILL_RETURN},
 	{"does not read quoitd's replies", QUOIT_DAEMON_KILL_SLOW_CTL},
 	{"protocol error", QUOIT_DAEMON_KILL_PROTO},
 };
