@@ -93,6 +93,9 @@ goals() {
 		call calls_256/addition <= 6 calls, one lane, 256 in flight, times x = x + 1
 		call hypot/openmp <= 1.1 hypot of 10^6 numbers in pieces, times OpenMP
 		cholesky cholesky/dpotrf <= 1.05 Cholesky 2048 in tiles, own potrf, trsm and syrk, times dpotrf
+		service call_service/handovers <= 1.5 a call of another process, times two hand-overs by futex
+		service nop_beside/nop <= 1.01 a NOP beside an idle service and an idle team, of alone
+		service addition_beside/addition <= 1.01 the same, x = x + 1
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
@@ -118,7 +121,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call event cholesky wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service event cholesky wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
