@@ -24,7 +24,7 @@ bool services_is_name(const char name[QUOIT_NAME_BYTES])
 
 /* ---- who may ---- */
 
-static bool is_member(const struct connection *c, gid_t gid)
+bool services_is_member(const struct connection *c, gid_t gid)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
@@ -49,7 +49,7 @@ bool services_may_look(const struct connection *c, uid_t uid)
 bool services_may_call(const struct connection *c, const struct service *service)
 {
 	return c->uid == service->uid || c->uid == 0 || service->mode & QUOIT_SERVE_OTHERS ||
-	       (service->mode & QUOIT_SERVE_GROUP && is_member(c, service->gid));
+	       (service->mode & QUOIT_SERVE_GROUP && services_is_member(c, service->gid));
 }
 
 /* ---- charges ---- */

@@ -10,6 +10,9 @@
 /* The service of this name and user; NULL: there is none. */
 struct service *services_find(const struct control *c, uid_t uid, const char *name);
 
+/* Is the process that has connected a member of this group? */
+bool services_is_member(const struct connection *c, gid_t gid);
+
 /* Does a ring serve it now? */
 bool service_is_served(const struct service *service);
 

@@ -7,12 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "charge.h"
-#include "peer.h"
 #include "reactor/reactor_idle.h"
 
 #ifndef F_SEAL_FUTURE_WRITE /* Linux 5.1 */
@@ -27,12 +24,7 @@
 static int check_mode(const struct connection *c, const struct quoit_ctl *m, char *text,
 		      size_t size)
 {
-	struct ucred peer;
-	socklen_t length = sizeof peer;
 	const bool group = m->serve.mode & QUOIT_SERVE_GROUP;
-	bool is_own = !group;
-	gid_t *gids;
-	size_t count;
 
 	if (m->serve.mode & ~QUOIT_SERVE_MODE || m->serve.reserved || (!group && m->serve.gid)) {
 		snprintf(text, size,
@@ -41,13 +33,7 @@ static int check_mode(const struct connection *c, const struct quoit_ctl *m, cha
 			 m->serve.mode, m->serve.gid, QUOIT_SERVE_GROUP, QUOIT_SERVE_OTHERS);
 		return -EINVAL;
 	}
-	if (group && getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-	    peer_groups(c->fd, peer.gid, &gids, &count) == 0) {
-		for (size_t i = 0; i < count; i++)
-			is_own |= gids[i] == m->serve.gid;
-		free(gids);
-	}
-	if (is_own)
+	if (!group || services_is_member(c, m->serve.gid))
 		return 0;
 	snprintf(text, size, "group %u is not one of the serving process's", m->serve.gid);
 	return -EPERM;
@@ -134,7 +120,6 @@ void server_release(struct server *s)
 {
 	free(s->at);
 	free(s->spare);
-
 	free(s);
 }
 
@@ -147,7 +132,6 @@ static struct server *server_new(const struct connection *c, const struct serve_
 	s->entries = ask->entries;
 	s->at = calloc(ask->entries, sizeof(struct service_call *));
 	s->spare = malloc(ask->entries * sizeof *s->spare);
-
 	if (!s->at || !s->spare) {
 		server_release(s);
 		return NULL;

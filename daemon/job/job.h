@@ -47,8 +47,8 @@ void job_fail_late(struct session *s, struct job *job, uint64_t begun, uint64_t 
 struct quoit_error job_missed_deadline(const struct job *job, uint64_t begun, uint64_t now);
 
 /*
- * As job_fail_early for a job that was admitted with a plan of its outputs alone (validate_outputs).  The
- * caller posts its CQE next, with this error.
+ * As job_fail_early, for a job that was admitted with a plan of its outputs alone
+ * (validate_outputs).  The caller posts its CQE next, with this error.
  */
 void job_refuse(struct session *s, struct job *job, const struct quoit_error *error);
 

@@ -75,11 +75,11 @@ struct letter {
 struct service_call {
 	struct letter letter;
 	/* The caller's: */
-	struct letter withdrawal; /* LETTER_WITHDRAW, LETTER_WITHDRAWN */
-	bool withdrawing;         /* that letter is under way */
-	uint32_t job;             /* in the session's table; NIL: no job waits for it */
-	uint32_t next;            /* in the list of free calls, or of those with results to copy */
-	bool is_done;             /* it came back while that was under way */
+	struct letter withdrawal;       /* LETTER_WITHDRAW, LETTER_WITHDRAWN */
+	bool withdrawing;               /* that letter is under way */
+	uint32_t job;                   /* in the session's table; NIL: no job waits for it */
+	uint32_t next;                  /* in the list of free calls */
+	bool is_done;                   /* it came back while that was under way */
 	struct service_call *withdraws; /* the next one in the reactor's list */
 	/* Set by the caller before it submits the call: */
 	struct caller *caller;
@@ -271,6 +271,15 @@ struct session_services {
 	uint64_t served, serve_ticks; /* calls of other sessions that it ran, and how long */
 	uint64_t leaves_by; /* TSC: from then on its calls hold it up no longer; 0: not set */
 };
+
+/* The process that had the call is gone, or its memory is. */
+static inline void service_call_dies(struct service_call *call)
+{
+	call->result = -QUOIT_EEXEC;
+	call->error =
+		(struct quoit_error){.field = QUOIT_FIELD_SERVICE,
+				     .value = {call->caller->index, (uint64_t)call->server->pid}};
+}
 
 /* Add one without a race between readers and the one thread that writes. */
 #define COUNT_BY(counter, by)                                                                      \

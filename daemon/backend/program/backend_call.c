@@ -176,12 +176,12 @@ static void take_stamps(struct job *job, const struct quoit_sqe *sqe)
 
 int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, struct fault *f)
 {
-	const uint64_t header = QUOIT_OP_RETURN | (uint64_t)QUOIT_SQE_QUIET << 8;
 	struct session *s = ring->session;
 	struct job *job;
+	int err = call_return_check(sqe, f);
 
-	if (*(const uint64_t *)sqe & ~header)
-		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, *(const uint64_t *)sqe & ~header, 0);
+	if (err)
+		return err;
 	if (sqe->results)
 		return refuse(f, -EINVAL, QUOIT_FIELD_RESERVED, sqe->results, 0);
 	job = find(ring, sqe->user_data);
@@ -193,13 +193,8 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 	s->calls.returned++;
 	s->calls.ticks += job->end - job->start;
 	if (!job->failed)
-		job->error = (struct quoit_error){
-			.field = sqe->about < QUOIT_FIELD_NR ? (uint8_t)sqe->about : 0,
-			.value = {sqe->found[0], sqe->found[1]}};
-	reactor_end_job(r, s, job,
-			job->failed                    ? job->failed
-			: sqe->result > -QUOIT_EPOISON ? sqe->result
-						       : -EPROTO);
+		job->error = call_return_error(sqe);
+	reactor_end_job(r, s, job, job->failed ? job->failed : call_return_result(sqe));
 	post_waiting(r, ring);
 	return 0;
 }

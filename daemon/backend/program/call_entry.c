@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_entry.c - fills in call entries */
+/* call_entry.c - fills in call entries, and checks what returns */
 #include "call_entry.h"
 
 #include "session/session_team.h"
@@ -31,4 +31,12 @@ void call_entry_fill(const struct session *s, const struct job *job, struct quoi
 			fill_tensor(s, &s->views[job->view[i]], &e->tensor[i]);
 		else
 			e->tensor[i] = (struct quoit_call_tensor){0};
+}
+
+int call_return_check(const struct quoit_sqe *sqe, struct fault *f)
+{
+	const uint64_t known = QUOIT_OP_RETURN | (uint64_t)QUOIT_SQE_QUIET << 8;
+	const uint64_t unknown = *(const uint64_t *)sqe & ~known;
+
+	return unknown ? refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, unknown, 0) : 0;
 }

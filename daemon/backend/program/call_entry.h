@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* call_entry.h - what a call hands to its function */
+/* call_entry.h - what a call hands to its function, and what a RETURN says of it */
 #ifndef QUOITD_CALL_ENTRY_H
 #define QUOITD_CALL_ENTRY_H
 
+#include <errno.h>
+
+#include "base/fault.h"
 #include "session/session.h"
 
 /*
@@ -10,5 +13,21 @@
  * each line costs its reader a miss.
  */
 void call_entry_fill(const struct session *s, const struct job *job, struct quoit_call_entry *e);
+
+/* A RETURN has no flags but QUIET.  0, or fault->code. */
+int call_return_check(const struct quoit_sqe *sqe, struct fault *fault);
+
+/* Its result: a count or an errno; -EPROTO for what is neither. */
+static inline int32_t call_return_result(const struct quoit_sqe *sqe)
+{
+	return sqe->result > -QUOIT_EPOISON ? sqe->result : -EPROTO;
+}
+
+/* What it says of a failure. */
+static inline struct quoit_error call_return_error(const struct quoit_sqe *sqe)
+{
+	return (struct quoit_error){.field = sqe->about < QUOIT_FIELD_NR ? (uint8_t)sqe->about : 0,
+				    .value = {sqe->found[0], sqe->found[1]}};
+}
 
 #endif

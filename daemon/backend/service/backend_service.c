@@ -41,11 +41,17 @@ static void count_leaver(struct reactor *r, struct session *s, bool leaves)
 	s->services.leaves = leaves;
 }
 
+/* NULL: the ring serves no service, or there is no ring. */
+static struct server *server_of(const struct ring *ring)
+{
+	return ring && ring->team ? ring->team->server : NULL;
+}
+
 static void for_servers(struct reactor *r, struct session *s,
 			void (*what)(struct reactor *, struct ring *))
 {
 	for (uint32_t i = 0; s->services.servers && i < s->ring_count; i++)
-		if (s->rings[i] && s->rings[i]->team && s->rings[i]->team->server)
+		if (server_of(s->rings[i]))
 			what(r, s->rings[i]);
 }
 
@@ -59,15 +65,15 @@ static void abandon(struct reactor *r, struct session *s)
 /* The process uses its memory again when the ring has gone: not while results are copied from it. */
 static bool ring_may_go(struct reactor *r, struct ring *ring)
 {
-	if (!ring->team || !ring->team->server)
+	if (!server_of(ring))
 		return true;
 	server_quit(r, ring);
-	return !ring->team->server->lent;
+	return !server_of(ring)->lent;
 }
 
 static void ring_closes(struct reactor *r, struct ring *ring)
 {
-	if (ring->team && ring->team->server)
+	if (server_of(ring))
 		server_end(r, ring);
 }
 
@@ -100,8 +106,7 @@ static void leaving(struct reactor *r, struct session *s)
 static bool is_needed(const struct session *s)
 {
 	for (uint32_t i = 0; s->services.servers && i < s->ring_count; i++) {
-		const struct ring *ring = s->rings[i];
-		const struct server *server = ring && ring->team ? ring->team->server : NULL;
+		const struct server *server = server_of(s->rings[i]);
 
 		if (server && (server->posted || COUNT_OF(server->service->attached)))
 			return true;
@@ -112,8 +117,7 @@ static bool is_needed(const struct session *s)
 static bool has_begun_calls(const struct session *s)
 {
 	for (uint32_t i = 0; s->services.servers && i < s->ring_count; i++)
-		if (s->rings[i] && s->rings[i]->team && s->rings[i]->team->server &&
-		    s->rings[i]->team->server->posted)
+		if (server_of(s->rings[i]) && server_of(s->rings[i])->posted)
 			return true;
 	return false;
 }

@@ -285,10 +285,7 @@ static void end_collect(struct reactor *r, struct session *s, struct job *job,
 {
 	job->collects = false;
 	if (sigbus_guard_has_hit(call->from)) { /* zeros, where the results should be */
-		call->result = -QUOIT_EEXEC;
-		call->error = (struct quoit_error){
-			.field = QUOIT_FIELD_SERVICE,
-			.value = {call->caller->index, (uint64_t)call->server->pid}};
+		service_call_dies(call);
 	} else if (sigbus_guard_has_hit(s)) {
 		call->result = -EFAULT;
 		call->error = (struct quoit_error){0};
@@ -307,7 +304,7 @@ static void collect(struct reactor *r, struct session *s, struct job *job,
 		sched_append(s, &s->services.results, job);
 }
 
-/* Copy a part of the first job's results; nobody wants those of a client that has died. */
+/* Copy a part of the first job's results.  A client that has died needs none: its job ends as it is. */
 static bool copy_results(struct reactor *r, struct session *s)
 {
 	struct job_queue *q = &s->services.results;
@@ -396,7 +393,10 @@ static void cancel_ready(struct session *s, struct caller *c)
 	}
 }
 
-/* Its jobs end now, whatever becomes of their calls; those whose results are here end soon. */
+/*
+ * End the caller's jobs now, though their calls are still under way.  A job whose results are being
+ * copied is left alone: it ends when that is done.
+ */
 static void abandon(struct reactor *r, struct session *s, struct caller *c)
 {
 	cancel_ready(s, c);

@@ -57,8 +57,8 @@ static int64_t row_offset(const struct view *v, uint64_t row)
 }
 
 /*
- * Elements [from, upto) of one tensor, whose first element is at `to`; no more than *runs runs, which
- * are counted down.  Returns the element that is next.
+ * Copy elements [from, upto) of one tensor, whose first element is at `to`, but stop after *runs
+ * runs, and count these down.  Returns the first element that was not copied.
  */
 static uint64_t copy_elements(const struct view *v, uint8_t *to, const uint8_t *dense,
 			      uint64_t from, uint64_t upto, unsigned *runs)
@@ -79,7 +79,10 @@ static uint64_t copy_elements(const struct view *v, uint8_t *to, const uint8_t *
 	return from;
 }
 
-/* Go on with this tensor, whose results begin `begin` bytes into all; false: not to its end. */
+/*
+ * Copy more of this tensor, whose results begin `begin` bytes from the start of all.  False: some of
+ * it is left.
+ */
 static bool copy_tensor(const struct session *s, const struct view *v, struct service_call *call,
 			uint64_t begin, uint64_t upto, unsigned *runs)
 {

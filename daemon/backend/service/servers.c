@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "backend/program/call_entry.h"
 #include "base/tsc.h"
 #include "exchange.h"
 #include "job/completion.h"
@@ -28,7 +29,10 @@ static void give_back_unbegun(struct reactor *r, struct service_call *call)
 	give_back(r, call);
 }
 
-/* A client that lies about its CQ is ended.  In a session that leaves nobody reads it. */
+/*
+ * A client that lies about its CQ is ended.  A client whose session leaves does not read it any more,
+ * so there is no room.
+ */
 bool server_has_room(struct reactor *r, struct ring *ring, int kept)
 {
 	int credits;
@@ -50,6 +54,13 @@ static void enter(struct server *server, struct service_call *call)
 	call->serial = ++server->serial;
 	server->at[call->at] = call;
 	server->posted++;
+}
+
+/* It was returned, or goes back; its number may still be in use (give_number_back). */
+static void leave(struct server *server, const struct service_call *call)
+{
+	server->at[call->at] = NULL;
+	server->posted--;
 }
 
 /* The process's memory of that number is its own again. */
@@ -176,14 +187,6 @@ static void lend(struct session *s, struct server *server, struct service_call *
 	s->services.lent++;
 }
 
-static void take_result(struct service_call *call, const struct quoit_sqe *sqe)
-{
-	call->result = sqe->result > -QUOIT_EPOISON ? sqe->result : -EPROTO;
-	call->error =
-		(struct quoit_error){.field = sqe->about < QUOIT_FIELD_NR ? (uint8_t)sqe->about : 0,
-				     .value = {sqe->found[0], sqe->found[1]}};
-}
-
 /* Take what the call has come to; false: it cannot be. */
 static bool judge(struct session *s, struct server *server, struct service_call *call,
 		  const struct quoit_sqe *sqe)
@@ -191,7 +194,8 @@ static bool judge(struct session *s, struct server *server, struct service_call 
 	uint64_t bytes = sqe->result < 0 ? sizeof call->text : call->bytes;
 	const uint8_t *from = NULL;
 
-	take_result(call, sqe);
+	call->result = call_return_result(sqe);
+	call->error = call_return_error(sqe);
 	if (sqe->results)
 		from = find_results(s, sqe->results, bytes);
 	if (!from && (sqe->results || (sqe->result >= 0 && call->bytes))) {
@@ -218,18 +222,17 @@ static int refuse_unknown(struct reactor *r, const struct server *server, struct
 int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe,
 		  struct fault *f)
 {
-	const uint64_t header = QUOIT_OP_RETURN | (uint64_t)QUOIT_SQE_QUIET << 8;
 	struct server *server = ring->team->server;
 	struct session *s = ring->session;
 	struct service_call *call;
+	int err = call_return_check(sqe, f);
 
-	if (*(const uint64_t *)sqe & ~header)
-		return refuse(f, -EINVAL, QUOIT_FIELD_FLAGS, *(const uint64_t *)sqe & ~header, 0);
+	if (err)
+		return err;
 	call = find(server, sqe->user_data);
 	if (!call)
 		return refuse_unknown(r, server, s, f);
-	server->at[call->at] = NULL;
-	server->posted--;
+	leave(server, call);
 	take_stamps(call, sqe);
 	call->ran = true;
 	if (!judge(s, server, call, sqe))
@@ -243,7 +246,7 @@ int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *
 	if (!COUNT_OF(server->closed))
 		server_post_pending(r, server);
 	server_tell_left(r, server);
-	reactor_charge(r, s); /* not the session whose call it was */
+	reactor_charge(r, s); /* the end of the call has charged its caller: what follows is ours */
 	return 0;
 }
 
@@ -268,13 +271,11 @@ void server_taken(struct reactor *r, struct service_call *call)
 
 /* ---- the end ---- */
 
-static void fail(struct reactor *r, struct server *server, struct service_call *call)
+static void fail(struct reactor *r, struct service_call *call)
 {
 	call->ran = true;
 	call->ended = tsc_now();
-	call->result = -QUOIT_EEXEC;
-	call->error = (struct quoit_error){.field = QUOIT_FIELD_SERVICE,
-					   .value = {call->caller->index, (uint64_t)server->pid}};
+	service_call_dies(call);
 	give_back(r, call);
 }
 
@@ -288,8 +289,7 @@ static void give_untaken_back(struct reactor *r, struct server *server)
 		call = server->at[i];
 		if (!call || (int32_t)(call->slot - head) < 0)
 			continue;
-		server->at[i] = NULL;
-		server->posted--;
+		leave(server, call);
 		give_number_back(server, call);
 		give_back_unbegun(r, call);
 	}
@@ -332,9 +332,8 @@ void server_end(struct reactor *r, struct ring *ring)
 
 		if (!call)
 			continue;
-		server->at[i] = NULL;
-		server->posted--;
-		fail(r, server, call);
+		leave(server, call);
+		fail(r, call);
 	}
 	ring->team->server = NULL;
 	ring->session->services.servers--;

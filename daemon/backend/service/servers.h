@@ -22,8 +22,8 @@ void server_taken(struct reactor *r, struct service_call *call);
 /* ---- for the reactor and the control thread's letters ---- */
 
 /*
- * A client wants to serve with the team of this ring: fill in the functions, and let nobody call
- * them as the session's own any more.  0, or with ask->text: -EBADF: there is no such team; -EBUSY:
+ * A client asks to serve with the team of this ring: fill in the team's functions.  From then on the
+ * session itself cannot call them.  0, or with ask->text: -EBADF: there is no such team; -EBUSY:
  * it serves already, or has calls of its own session; -EINVAL: its ring is too small.
  */
 int server_ask(struct session *s, struct serve_ask *ask);
