@@ -42,7 +42,9 @@ struct quoit_sqe client_giant(struct client *c)
 		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {1}};
 	quoit_tensor one = quoit_create_vector(c->q, QUOIT_F32, 1);
 
+	/* Before the giant: who sees one job run, and another wait, takes no other for it. */
 	cr_assert_eq(quoit_push(c->q, quoit_fill(one, 1)), 0);
+	cr_assert_eq(quoit_wait_tensor(c->q, one, QUOIT_FOREVER), 0);
 	return quoit_sum(quoit_create_vector(c->q, QUOIT_F32, 1), quoit_view(c->q, one, &many, 0),
 			 QUOIT_AXIS_ALL);
 }
