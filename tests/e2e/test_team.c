@@ -709,6 +709,32 @@ Test(team, calls_that_did_not_begin_are_cancelled_with_their_team)
 	end(&t.f);
 }
 
+/* Without helping: the thread that waits would be the one that ends. */
+static int wait_idly(struct quoit_ring *q, quoit_job job)
+{
+	int result;
+
+	while ((result = quoit_get_result(q, job)) == -EINPROGRESS)
+		usleep(1000);
+	return result;
+}
+
+Test(team, function_that_ends_its_thread_holds_up_no_end)
+{
+	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 2});
+	quoit_job late = start(t.f.p, quoit_with_deadline(call(&t, "end_thread", 0, 0), 20000)),
+		  never = 0;
+
+	cr_assert_eq(quoit_flush(t.f.p), 0);
+	cr_expect_eq(wait_idly(t.f.p, late), -ETIME);
+	cr_expect_eq(run(t.f.p, call(&t, "count", 0, 0), QUOIT_FOREVER), 0, "the other lane");
+	never = start(t.f.p, call(&t, "end_thread", 0, 0));
+	cr_expect_eq(quoit_flush(t.f.p), 0);
+	cr_expect_eq(quoit_close_team(t.team), 0);
+	cr_expect_eq(wait_idly(t.f.p, never), -ECANCELED);
+	end(&t.f);
+}
+
 Test(team, session_closes_with_its_teams)
 {
 	struct team_fixture t = begin_team(NULL, NULL);

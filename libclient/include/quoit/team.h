@@ -34,7 +34,9 @@
  * is suspended below it on the same stack: give such waits a timeout.
  *
  * A function returns.  If it ends its thread instead (pthread_exit, pthread_cancel), its call ends
- * only with its deadline or its team (-ECANCELED), and the team has a thread less.
+ * only with its deadline or its team (-ECANCELED), and the team has a thread less.  It may be the
+ * program's own thread, while that waits: end a thread only where no thread waits on a ring that
+ * runs calls.
  */
 #ifndef QUOIT_TEAM_H
 #define QUOIT_TEAM_H
