@@ -160,6 +160,8 @@ static bool try_two(quoit_tensor out, uint32_t deadline_us, quoit_job ret[2])
 	struct quoit_sqe giant = client_giant(&c), copy;
 
 	copy = quoit_copy(out, quoit_view(c.q, giant.tensor[0], &wide, 0));
+	while (figure(QUOIT_SESSION_RUNNING)) /* quoitd may still show the jobs before */
+		usleep(1000);
 	ret[0] = client_start(&c, giant);
 	ret[1] = client_start(&c, deadline_us ? quoit_with_deadline(copy, deadline_us) : copy);
 	cr_assert_eq(quoit_flush(c.q), 0);
