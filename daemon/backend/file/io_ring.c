@@ -23,8 +23,11 @@
 /* A slot queues at most a piece and a request to cancel it, so there is always a free SQE. */
 #define ENTRIES (2 * IO_SLOTS)
 
-/* user_data of requests that are not pieces. */
-#define NO_SLOT UINT64_MAX
+/*
+ * user_data: a piece has its slot in the lower half and its serial in the upper half, so that what
+ * cancels it does not cancel the next one of its slot, which may be another session's.
+ */
+#define NO_SLOT UINT64_MAX /* of requests that are not pieces */
 
 /* Behind the slots' files in the ring's table. */
 #define ZEROS_FILE IO_SLOTS
@@ -48,9 +51,16 @@ struct io_ring {
 	_Atomic uint32_t rounds;         /* the thread's: it has read the pieces before */
 	_Atomic uint64_t send, cancel;   /* slots, as bits */
 	struct io_piece piece[IO_SLOTS]; /* the thread's, from `send` on until the piece is done */
+	uint32_t serial[IO_SLOTS];       /* of that piece */
+	_Atomic uint32_t unwanted[IO_SLOTS]; /* the serial of the piece that was cancelled last */
 };
 
 /* ---- the thread that submits ---- */
+
+static uint64_t name_of(unsigned slot, uint32_t serial)
+{
+	return (uint64_t)serial << 32 | slot;
+}
 
 static void prepare_piece(struct io_ring *r, unsigned slot)
 {
@@ -74,14 +84,14 @@ static void prepare_piece(struct io_ring *r, unsigned slot)
 	 * all pieces behind it.
 	 */
 	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC | (r->has_files ? IOSQE_FIXED_FILE : 0));
-	io_uring_sqe_set_data64(sqe, slot);
+	io_uring_sqe_set_data64(sqe, name_of(slot, r->serial[slot]));
 }
 
 static void prepare_cancel(struct io_ring *r, unsigned slot)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&r->uring);
 
-	io_uring_prep_cancel64(sqe, slot, 0);
+	io_uring_prep_cancel64(sqe, name_of(slot, atomic_load(&r->unwanted[slot])), 0);
 	io_uring_sqe_set_data64(sqe, NO_SLOT);
 }
 
@@ -220,11 +230,13 @@ void io_ring_give_file(struct io_ring *r, unsigned slot)
 void io_ring_send(struct io_ring *r, unsigned slot, const struct io_piece *p)
 {
 	r->piece[slot] = *p;
+	r->serial[slot]++;
 	r->unsent |= UINT64_C(1) << slot;
 }
 
 void io_ring_cancel(struct io_ring *r, unsigned slot)
 {
+	atomic_store(&r->unwanted[slot], r->serial[slot]);
 	r->uncancelled |= UINT64_C(1) << slot;
 }
 
@@ -243,13 +255,13 @@ bool io_ring_next(struct io_ring *r, unsigned *ret_slot, int32_t *ret_result)
 	struct io_uring_cqe *cqe;
 
 	while (io_uring_cq_ready(&r->uring) && io_uring_peek_cqe(&r->uring, &cqe) == 0) {
-		uint64_t slot = cqe->user_data;
+		uint64_t name = cqe->user_data;
 
 		*ret_result = cqe->res;
 		io_uring_cqe_seen(&r->uring, cqe);
-		if (slot == NO_SLOT)
+		if (name == NO_SLOT)
 			continue;
-		*ret_slot = (unsigned)slot;
+		*ret_slot = (uint32_t)name;
 		/* The kernel has the piece from the submitting thread, which no longer reads it. */
 		(void)atomic_load(&r->rounds);
 		return true;
