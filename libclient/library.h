@@ -40,6 +40,7 @@
 #include "public.h"
 #include "shared.h"
 #include "site.h"
+#include "sync.h"
 #include "unmade.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -94,6 +95,7 @@ struct quoit_session {
 	struct quoit_ring *rings;
 	struct quoit_team *teams;
 	struct quoit_service *services;
+	struct sync_name sync[QUOIT_MAX_SERVICES]; /* by number; "": none (sync.h) */
 	uint32_t laneless; /* atomic: how many of them have no threads of their own */
 };
 

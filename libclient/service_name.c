@@ -18,7 +18,7 @@ bool libquoit_is_service_name(const char *name)
 int libquoit_refuse_service_name(const char *name)
 {
 	return libquoit_text_refuse(-EINVAL,
-				    "'%.64s' is not a service's name: allowed are 1 to %u "
+				    "'%.64s' is not a name: allowed are 1 to %u "
 				    "printable characters of ASCII, no blanks and no '/'",
 				    name ? name : "", QUOIT_NAME_BYTES - 1);
 }

@@ -11,6 +11,7 @@
 #include "mine.h"
 #include "refusal.h"
 #include "service.h"
+#include "sync.h"
 
 /*
  * While quoitd holds a reply, no other thread can ask it anything.  So a long wait is many requests,
@@ -97,6 +98,7 @@ int quoit_open_service(struct quoit_session *s, const char *name, unsigned wait_
 		return err;
 	}
 	enter(s, service);
+	libquoit_sync_note(s, service->number, 0, ""); /* a lock that was closed may have had it */
 	libquoit_text_set("no error");
 	*ret = service;
 	return 0;

@@ -11,6 +11,7 @@
 #include "library.h"
 #include "refusal.h"
 #include "service.h"
+#include "sync.h"
 #include "team.h"
 
 static _Thread_local char open_text[QUOIT_TEXT_BYTES + 144];
@@ -78,16 +79,16 @@ static const char *op_name(uint8_t opcode)
 
 /* ---- sentences ---- */
 
-#define WHAT_BYTES (QUOIT_NAME_BYTES + 16)
+#define WHAT_BYTES (QUOIT_NAME_BYTES + 48)
 
-/* The first cause's operation; of a call its function, by name if that is known. */
-static const char *what(const struct quoit_error *e, const char *function, char to[WHAT_BYTES])
+/* The first cause's operation; of a call what it called, if that is known. */
+static const char *what(const struct quoit_error *e, const char *called, char to[WHAT_BYTES])
 {
 	if (e->opcode != QUOIT_OP_CALL)
 		return op_name(e->opcode);
-	if (function)
-		snprintf(to, WHAT_BYTES, "function '%s'", function);
-	else if (e->team < QUOIT_TEAM_SERVICE)
+	if (called)
+		return called;
+	if (e->team < QUOIT_TEAM_SERVICE)
 		snprintf(to, WHAT_BYTES, "function %u of team %u", e->function, e->team);
 	else
 		snprintf(to, WHAT_BYTES, "function %u of service %u", e->function,
@@ -122,10 +123,10 @@ static void describe_another(const struct quoit_error *e, const char *what, cons
 }
 
 /*
- * function: the name of the function if the first cause is a call; field: what libquoit_describe_field
- * would say; NULL: not known.
+ * called: what the first cause called, if it is a call; field: what libquoit_describe_field would say;
+ * NULL: not known.
  */
-static const char *describe(const struct quoit_error *e, bool of_another, const char *function,
+static const char *describe(const struct quoit_error *e, bool of_another, const char *called,
 			    const char *field, char *to, size_t size)
 {
 	char own[160], name[WHAT_BYTES];
@@ -135,10 +136,10 @@ static const char *describe(const struct quoit_error *e, bool of_another, const 
 		field = own;
 	}
 	if (of_another)
-		describe_another(e, what(e, function, name), field, to, size);
+		describe_another(e, what(e, called, name), field, to, size);
 	else
-		snprintf(to, size, "%s (job %#" PRIx64 ") failed with %s%s",
-			 what(e, function, name), e->user_data, quoit_strerror(e->code), field);
+		snprintf(to, size, "%s (job %#" PRIx64 ") failed with %s%s", what(e, called, name),
+			 e->user_data, quoit_strerror(e->code), field);
 	return to;
 }
 
@@ -158,6 +159,18 @@ const char *quoit_strerror_cqe(const struct quoit_cqe *cqe, const struct quoit_e
 const char *quoit_strerror_record(const struct quoit_error *error, char *buffer, size_t size)
 {
 	return describe(error, is_of_another(error), NULL, NULL, buffer, size);
+}
+
+/* What a failed call called; false: it is not known, or the job was no call. */
+static bool find_called(struct quoit_ring *q, const struct quoit_error *e, char to[WHAT_BYTES])
+{
+	char name[QUOIT_NAME_BYTES];
+	bool known = libquoit_team_function(q->session, e, name) ||
+		     libquoit_service_function(q->session, e, name);
+
+	if (known)
+		snprintf(to, WHAT_BYTES, "function '%s'", name);
+	return known || libquoit_sync_what(q->session, e, to, WHAT_BYTES);
 }
 
 /* What the function of a call said about its failure. */
@@ -183,13 +196,12 @@ const char *quoit_strerror_wait(struct quoit_ring *q, int error, char *buffer, s
 		return buffer;
 	}
 	if (error < 0 && q && quoit_get_wait_error(q, &record)) {
-		char name[QUOIT_NAME_BYTES], why[UNMADE_TEXT_BYTES];
-		bool known = libquoit_team_function(q->session, &record, name) ||
-			     libquoit_service_function(q->session, &record, name);
+		char called[WHAT_BYTES], why[UNMADE_TEXT_BYTES];
+		bool known = find_called(q, &record, called);
 		bool unmade = libquoit_unmade_text(q, &record, why);
 
-		describe(&record, is_of_another(&record), known ? name : NULL, unmade ? why : NULL,
-			 buffer, size);
+		describe(&record, is_of_another(&record), known ? called : NULL,
+			 unmade ? why : NULL, buffer, size);
 		add_words(q, &record, buffer, size);
 		return buffer;
 	}

@@ -9,6 +9,7 @@
 #include "library.h"
 
 #undef quoit_acquire
+#undef quoit_run
 #undef quoit_start_acquire
 #undef quoit_wait
 #undef quoit_wait_n
@@ -22,6 +23,11 @@
 
 /* A caller without macros has no place in a source file to name. */
 #define NOWHERE NULL
+
+int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms)
+{
+	return quoit_run_at(q, sqe, timeout_ms, NOWHERE);
+}
 
 int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_ms)
 {

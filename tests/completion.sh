@@ -66,7 +66,7 @@ expect 'the last element of a list' user,session quoit ps -o user,sess
 expect 'a column to sort by' -etime quoit ps --sort = -etim
 expect 'of a value that is empty everything' "$(bash_makes quoit ps -o '')" quoit ps --format ''
 expect 'a column of top' %busy quoit top --sort %bu
-expect 'a benchmark' 'service submit syscalls' quoit bench s
+expect 'a benchmark' 'service submit sync syscalls' quoit bench s
 expect 'the values of an option' 'debug error info warning' quoitd --log ''
 expect 'the same behind =' 'debug error info warning' quoitd --log =
 expect 'and once one is begun' warning quoitd --log = w
@@ -122,7 +122,7 @@ if command -v zsh >/dev/null; then
 	expect_zsh 'quoit ps --sor' 'quoit ps --sort='
 	expect_zsh 'quoit ps -o user,sess' 'quoit ps -o user,session'
 	expect_zsh 'quoit ps --sort=-etim' 'quoit ps --sort=-etime'
-	expect_zsh 'quoit ls -o service,lan' 'quoit ls -o service,lanes'
+	expect_zsh 'quoit ls -o name,lan' 'quoit ls -o name,lanes'
 	expect_zsh 'quoit calls --sort=-long' 'quoit calls --sort=-longest'
 	expect_zsh 'quoit top --sort=-etim' 'quoit top --sort=-etime'
 	expect_zsh 'quoit serve -n 2 quoit-exe' 'quoit serve -n 2 quoit-exec '

@@ -13,14 +13,16 @@
 #include "read/users.h"
 
 #define DEFAULT_COLUMNS                                                                            \
-	"service,user,mode,servers,lanes,callers,waiting,running,calls,failed,again,mean"
+	"name,kind,user,mode,servers,lanes,callers,waiting,running,holder,value,calls,failed,again,mean"
 
 static const struct args_command command = {
 	"ls", "",
-	"Print a line for each service that you may call: NAME, or USER/NAME if it is another\n"
-	"user's.  MODE is who may call besides its user and root: own (nobody), group:NAME or\n"
-	"all.  MEAN is the mean time that a call ran.  '-': not known.  Root and quoitd's own\n"
-	"user see all services.  Exit status 1: there is none to show, or quoitd is not there.",
+	"Print a line for each service, lock, flag, semaphore and barrier that you may use: NAME,\n"
+	"or USER/NAME if it is another user's.  MODE is who may call besides its user and root:\n"
+	"own (nobody), group:NAME or all.  HOLDER is the process that holds a lock.  VALUE: 1 if a\n"
+	"flag is set, how many a semaphore has, how many wait at a barrier.  MEAN is the mean time\n"
+	"that a call of a service ran.  '-': not known, or there is none.  Root and quoitd's own\n"
+	"user see all of them.  Exit status 1: there is none to show, or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */
@@ -31,7 +33,8 @@ struct row {
 };
 
 enum {
-	SERVICE,
+	NAME,
+	KIND,
 	USER,
 	UID,
 	MODE,
@@ -41,6 +44,8 @@ enum {
 	CALLERS,
 	WAITING,
 	RUNNING,
+	HOLDER,
+	VALUE,
 	CALLS,
 	FAILED,
 	AGAIN,
@@ -51,20 +56,27 @@ enum {
 };
 
 static const struct table_column columns[COLUMNS] = {
-	[SERVICE] = {"service", "", "SERVICE", COLUMN_TEXT,
-		     "name of the service, behind USER/ if it is another user's"},
-	[USER] = {"user", "", "USER", COLUMN_TEXT, "name of the service's user"},
-	[UID] = {"uid", "", "UID", COLUMN_COUNT, "number of the service's user"},
+	[NAME] = {"name", "", "NAME", COLUMN_TEXT,
+		  "its name, behind USER/ if it is another user's"},
+	[KIND] = {"kind", "", "KIND", COLUMN_TEXT, "service, lock, flag, semaphore or barrier"},
+	[USER] = {"user", "", "USER", COLUMN_TEXT, "name of its user"},
+	[UID] = {"uid", "", "UID", COLUMN_COUNT, "number of its user"},
 	[MODE] = {"mode", "", "MODE", COLUMN_TEXT,
 		  "who may call besides its user and root: own (nobody), group:NAME or all"},
 	[GID] = {"gid", "", "GID", COLUMN_COUNT, "number of the group that may call"},
 	[SERVERS] = {"servers", "", "SERVERS", COLUMN_COUNT, "processes that serve it"},
 	[LANES] = {"lanes", "", "LANES", COLUMN_COUNT, "threads that serve it, in all processes"},
-	[CALLERS] = {"callers", "", "CALLERS", COLUMN_COUNT, "sessions that have looked it up"},
-	[WAITING] = {"waiting", "", "WAITING", COLUMN_COUNT, "calls that no process has got yet"},
+	[CALLERS] = {"callers", "", "CALLERS", COLUMN_COUNT, "sessions that have it open"},
+	[WAITING] =
+		{"waiting", "", "WAITING", COLUMN_COUNT,
+		 "calls that no process has got yet, or that wait for their turn at a lock or its kin"},
 	[RUNNING] =
 		{"running", "", "RUNNING", COLUMN_COUNT,
 		 "calls that a process has got and not returned yet; some may wait there for a thread"},
+	[HOLDER] = {"holder", "", "HOLDER", COLUMN_COUNT, "process that holds the lock"},
+	[VALUE] =
+		{"value", "", "VALUE", COLUMN_COUNT,
+		 "1 if the flag is set; how many the semaphore has; how many wait at the barrier"},
 	[CALLS] = {"calls", "", "CALLS", COLUMN_COUNT, "calls that have returned"},
 	[FAILED] =
 		{"failed", "", "FAILED", COLUMN_COUNT,
@@ -73,16 +85,18 @@ static const struct table_column columns[COLUMNS] = {
 		   "calls that went to another process because theirs ended before they began"},
 	[MEAN] = {"mean", "", "MEAN", COLUMN_SPAN, "mean time that a call ran"},
 	[TIME] = {"time", "", "TIME", COLUMN_SPAN, "time that all calls together ran"},
-	[NUMBER] = {"number", "", "NUMBER", COLUMN_COUNT, "number of the service"},
+	[NUMBER] = {"number", "", "NUMBER", COLUMN_COUNT, "its number"},
 };
 
 static void set_text(const struct quoit_service_reply *s, unsigned column, struct figure *ret)
 {
 	char mode[FORMAT_CELL_BYTES], name[SERVICES_NAME_BYTES];
 
-	if (column == SERVICE) {
+	if (column == NAME) {
 		services_name(s, name);
 		snprintf(ret->text, sizeof ret->text, "%.*s", (int)sizeof ret->text - 1, name);
+	} else if (column == KIND) {
+		snprintf(ret->text, sizeof ret->text, "%s", services_kind(s));
 	} else if (column == USER) {
 		format_escape(users_name(s->uid), ret->text, sizeof ret->text);
 	} else {
@@ -97,9 +111,15 @@ static uint64_t count_of(const struct quoit_service_reply *s, unsigned column)
 		[UID] = s->uid,         [GID] = s->gid,         [SERVERS] = s->servers,
 		[LANES] = s->lanes,     [CALLERS] = s->callers, [WAITING] = s->waiting,
 		[RUNNING] = s->running, [CALLS] = s->calls,     [FAILED] = s->failed,
-		[AGAIN] = s->again,     [NUMBER] = s->service};
+		[AGAIN] = s->again,     [NUMBER] = s->service,  [HOLDER] = s->holder,
+		[VALUE] = s->value};
 
 	return counts[column];
+}
+
+static bool is_of_processes(unsigned column)
+{
+	return column == SERVERS || column == LANES || column == RUNNING || column == AGAIN;
 }
 
 /* What others do with a service is shown to its user alone. */
@@ -107,6 +127,12 @@ static bool is_known(const struct quoit_service_reply *s, unsigned column)
 {
 	if (column == GID)
 		return (s->mode & QUOIT_SERVE_MODE) == QUOIT_SERVE_GROUP;
+	if (column == HOLDER)
+		return s->known && s->holder;
+	if (column == VALUE)
+		return s->known && s->kind > QUOIT_SYNC_LOCK;
+	if (s->kind && is_of_processes(column))
+		return false;
 	return s->known || column == UID || column == SERVERS || column == LANES ||
 	       column == NUMBER;
 }
@@ -123,7 +149,7 @@ static void figure_of(const void *row, unsigned column, struct figure *ret)
 		set_text(s, column, ret);
 		break;
 	case COLUMN_SPAN:
-		ret->known = s->known && r->tick_s > 0 && (column == TIME || s->calls);
+		ret->known = s->known && !s->kind && r->tick_s > 0 && (column == TIME || s->calls);
 		if (ret->known)
 			ret->real = column == TIME ? seconds : seconds / (double)s->calls;
 		break;

@@ -58,6 +58,12 @@ struct backend {
 	bool (*can_be_late)(const struct job *job);
 	uint64_t (*late)(struct reactor *r, struct session *s, struct job *job, bool *ret_posted);
 
+	/*
+	 * Optional.  Cancel a job that runs: it will end with -ECANCELED, or with its result if it
+	 * has one by then.  False: it cannot be cancelled any more.
+	 */
+	bool (*cancel)(struct reactor *r, struct session *s, struct job *job);
+
 	/* Optional.  The session's client has died: its results are not wanted. */
 	void (*abandon)(struct reactor *r, struct session *s);
 	/* Optional.  The ring is to go, and has no jobs of its own any more.  False: ask again. */

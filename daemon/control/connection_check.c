@@ -56,6 +56,8 @@ static size_t body_bytes(uint16_t type)
 	case QUOIT_CTL_CALLER:
 		return offsetof(struct quoit_ctl, caller.bytes) -
 		       offsetof(struct quoit_ctl, caller);
+	case QUOIT_CTL_SYNC:
+		return offsetof(struct quoit_ctl, sync.number) - offsetof(struct quoit_ctl, sync);
 	case QUOIT_CTL_SERVICES:
 		return sizeof m.services.service;
 	case QUOIT_CTL_CALLERS:
@@ -121,6 +123,7 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_SERVICE_FUNCTION:
 	case QUOIT_CTL_SERVICE_CLOSE:
 	case QUOIT_CTL_CALLER:
+	case QUOIT_CTL_SYNC:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:

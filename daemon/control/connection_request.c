@@ -179,6 +179,9 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_CALLER:
 		services_give_memory(c, m);
 		break;
+	case QUOIT_CTL_SYNC:
+		services_open_sync(c, m);
+		break;
 	case QUOIT_CTL_SERVICES:
 		services_tell(c, m);
 		break;

@@ -2,6 +2,8 @@
 /* services.c - the list of services: finds, makes and frees them, and says who may call them */
 #include "services_private.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -50,6 +52,24 @@ bool services_may_call(const struct connection *c, const struct service *service
 {
 	return c->uid == service->uid || c->uid == 0 || service->mode & QUOIT_SERVE_OTHERS ||
 	       (service->mode & QUOIT_SERVE_GROUP && services_is_member(c, service->gid));
+}
+
+int services_check_mode(const struct connection *c, uint32_t mode, gid_t gid, char *text,
+			size_t size)
+{
+	const bool group = mode & QUOIT_SERVE_GROUP;
+
+	if (mode & ~QUOIT_SERVE_MODE || (!group && gid)) {
+		snprintf(text, size,
+			 "mode %#o, gid %u: allowed are %#o (a group), %#o (others), both and 0; a "
+			 "gid only with a group",
+			 mode, gid, QUOIT_SERVE_GROUP, QUOIT_SERVE_OTHERS);
+		return -EINVAL;
+	}
+	if (!group || services_is_member(c, gid))
+		return 0;
+	snprintf(text, size, "group %u is not one of the process's own", gid);
+	return -EPERM;
 }
 
 /* ---- charges ---- */
@@ -109,11 +129,24 @@ static void service_free(struct service *s)
 {
 	struct guest *g = s->guests, *next;
 
+	free(s->object);
 	for (; g; g = next) {
 		next = g->next;
 		free(g);
 	}
 	free(s);
+}
+
+/* Services and objects of one user at a time. */
+#define SERVICES_MOST 256u
+
+bool services_are_many(const struct control *c, uid_t uid)
+{
+	uint32_t n = 0;
+
+	for (const struct service *s = c->services.first; s; s = s->next)
+		n += s->uid == uid;
+	return n >= SERVICES_MOST;
 }
 
 /* Its home may be looking at it: it is freed when that has answered. */
@@ -135,6 +168,8 @@ static void remove_service(struct control *c, struct service *service)
 	while (*at != service)
 		at = &(*at)->next;
 	*at = service->next;
+	if (service->charged) /* else the user may be gone */
+		services_return(c, service->uid, service->charged);
 	service_free(service);
 }
 

@@ -17,6 +17,9 @@ void services_find_function(struct connection *c, const struct quoit_ctl *m);
 void services_close(struct connection *c, const struct quoit_ctl *m);
 void services_give_memory(struct connection *c, const struct quoit_ctl *m);
 
+/* SYNC (services_sync.c). */
+void services_open_sync(struct connection *c, const struct quoit_ctl *m);
+
 /* SERVICES and CALLERS (services_tell.c). */
 void services_tell(struct connection *c, const struct quoit_ctl *m);
 void services_tell_callers(struct connection *c, const struct quoit_ctl *m);

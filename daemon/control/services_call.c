@@ -42,6 +42,8 @@ static void prepare_calls(struct caller *caller)
 		call->job = NIL;
 		call->next = i + 1 < CALLER_CALLS ? i + 1 : NIL;
 	}
+	caller->prompt.head = NIL;
+	caller->leave_letter.of = caller;
 	caller->free = 0;
 }
 
@@ -63,6 +65,7 @@ static struct caller *caller_new(struct connection *c, struct service *service, 
 	caller->uid = c->uid;
 	caller->pid = c->pid;
 	caller->wait_ms = wait_ms;
+	caller->seen_deaths = service->object ? COUNT_OF(service->object->deaths) : 0;
 	caller->wait_ticks = tsc_from_ns(wait_ms * UINT64_C(1000000));
 	caller->connection = c;
 	caller->opened = 1;
@@ -156,14 +159,39 @@ static void stop_seeking(struct connection *c)
 	c->control->services.seekers--;
 }
 
-static void tell_opened(struct connection *c, const struct caller *caller, uint32_t seq)
+static void tell_opened(struct connection *c, const struct caller *caller, uint16_t type,
+			uint32_t seq)
 {
-	struct quoit_ctl reply = {.type = QUOIT_CTL_SERVICE, .seq = seq};
+	struct quoit_ctl reply = {.type = type, .seq = seq};
 
-	memcpy(reply.service.name, caller->service->name, sizeof reply.service.name);
-	reply.service.uid = caller->service->uid;
-	reply.service.number = caller->index;
+	if (type == QUOIT_CTL_SYNC) {
+		reply.sync.number = caller->index;
+	} else {
+		memcpy(reply.service.name, caller->service->name, sizeof reply.service.name);
+		reply.service.uid = caller->service->uid;
+		reply.service.number = caller->index;
+	}
 	connection_reply(c, &reply, NULL, 0);
+}
+
+void services_attach(struct connection *c, struct service *service, uint32_t wait_ms,
+		     const struct quoit_ctl *m)
+{
+	struct quoit_ctl reply = {.type = m->type, .seq = m->seq};
+	struct caller *same = find_same(c, service);
+
+	if (same) {
+		same->opened++;
+		tell_opened(c, same, m->type, m->seq);
+		return;
+	}
+	reply.result = call(c, service, wait_ms, &reply);
+	if (reply.result < 0) {
+		connection_reply(c, &reply, NULL, 0);
+		return;
+	}
+	c->pending = m->type;
+	c->pending_seq = m->seq;
 }
 
 /* Answer, if there is such a service; false: not yet. */
@@ -171,34 +199,35 @@ static bool answer(struct connection *c, const struct quoit_ctl *m)
 {
 	uid_t uid = m->service.uid == QUOIT_SERVICE_OWN ? c->uid : m->service.uid;
 	struct service *service = services_find(c->control, uid, m->service.name);
-	struct quoit_ctl reply = {.type = m->type, .seq = m->seq};
-	struct caller *same;
 
 	if (!service || !service_is_served(service) || !services_may_call(c, service))
 		return false;
 	stop_seeking(c);
-	same = find_same(c, service);
-	if (same) {
-		same->opened++;
-		tell_opened(c, same, m->seq);
-		return true;
-	}
-	reply.result = call(c, service, m->service.wait_ms, &reply);
-	if (reply.result < 0) {
-		connection_reply(c, &reply, NULL, 0);
-		return true;
-	}
-	c->pending = m->type;
-	c->pending_seq = m->seq;
+	services_attach(c, service, m->service.wait_ms, m);
+	return true;
+}
+
+/* Something else has the name; false: it may be a service's. */
+static bool refuse_object(struct connection *c, const struct quoit_ctl *m)
+{
+	uid_t uid = m->service.uid == QUOIT_SERVICE_OWN ? c->uid : m->service.uid;
+	const struct service *service = services_find(c->control, uid, m->service.name);
+
+	if (!service || !service->object || !services_may_call(c, service))
+		return false;
+	connection_reply_result(c, m->type, m->seq, -EINVAL, "'%s' is a %s, not a service",
+				service->name, object_kind(service->object->kind));
 	return true;
 }
 
 /* Only now may the client call: before, the reactor would not know the service's number. */
 void services_answer_open(struct connection *c, const struct mail *m)
 {
+	const uint16_t type = c->pending;
+
 	c->pending = 0;
 	if (c->state != CONNECTION_GONE)
-		tell_opened(c, c->callers[m->result], c->pending_seq);
+		tell_opened(c, c->callers[m->result], type, c->pending_seq);
 }
 
 void services_open(struct connection *c, const struct quoit_ctl *m)
@@ -211,7 +240,7 @@ void services_open(struct connection *c, const struct quoit_ctl *m)
 					QUOIT_NAME_BYTES - 1, QUOIT_SERVICE_MOST_MS);
 		return;
 	}
-	if (answer(c, m))
+	if (refuse_object(c, m) || answer(c, m))
 		return;
 	if (!m->service.reply_ms) {
 		refuse(c, m);

@@ -4,6 +4,7 @@
 #define QUOITD_SERVICES_PRIVATE_H
 
 #include "services.h"
+#include "session/objects.h"
 
 /* ---- services.c: what there is ---- */
 
@@ -22,11 +23,25 @@ struct service *service_new(struct control *c, uid_t uid, const char *name, stru
 /* If nobody serves and calls it any more, it ends. */
 void service_look(struct control *c, struct service *service);
 
+/* Has the user as many as one may have? */
+bool services_are_many(const struct control *c, uid_t uid);
+
 /* Charge a user for what may outlive its sessions. */
 int services_charge(struct control *c, uid_t uid, uint64_t bytes, uint64_t *ret_left);
 void services_return(struct control *c, uid_t uid, uint64_t bytes);
 
+/* May the client let others in like this?  -EINVAL, -EPERM. */
+int services_check_mode(const struct connection *c, uint32_t mode, gid_t gid, char *text,
+			size_t size);
+
 /* ---- services_serve.c, services_call.c ---- */
+
+/*
+ * Let the session call the service; the answer to the request comes when its reactor knows it, or at
+ * once if the session has it open already.
+ */
+void services_attach(struct connection *c, struct service *service, uint32_t wait_ms,
+		     const struct quoit_ctl *m);
 
 /* Take it out of its service and free it; free one that is in none. */
 void server_free(struct control *c, struct server *server);

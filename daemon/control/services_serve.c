@@ -16,28 +16,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-/* Services of one user at a time. */
-#define SERVICES_MOST 256u
-
 /* ---- SERVE ---- */
-
-static int check_mode(const struct connection *c, const struct quoit_ctl *m, char *text,
-		      size_t size)
-{
-	const bool group = m->serve.mode & QUOIT_SERVE_GROUP;
-
-	if (m->serve.mode & ~QUOIT_SERVE_MODE || m->serve.reserved || (!group && m->serve.gid)) {
-		snprintf(text, size,
-			 "mode %#o, gid %u: allowed are %#o (a group), %#o (others), both and 0; a "
-			 "gid only with a group",
-			 m->serve.mode, m->serve.gid, QUOIT_SERVE_GROUP, QUOIT_SERVE_OTHERS);
-		return -EINVAL;
-	}
-	if (!group || services_is_member(c, m->serve.gid))
-		return 0;
-	snprintf(text, size, "group %u is not one of the serving process's", m->serve.gid);
-	return -EPERM;
-}
 
 void services_serve(struct connection *c, const struct quoit_ctl *m)
 {
@@ -45,7 +24,10 @@ void services_serve(struct connection *c, const struct quoit_ctl *m)
 	char text[QUOIT_TEXT_BYTES];
 	int err = 0;
 
-	if (!services_is_name(m->serve.name)) {
+	if (m->serve.reserved) {
+		snprintf(text, sizeof text, "SERVE has unknown fields");
+		err = -EINVAL;
+	} else if (!services_is_name(m->serve.name)) {
 		snprintf(text, sizeof text,
 			 "a service's name must have 1 to %u characters, printable ASCII without "
 			 "blanks and '/'",
@@ -53,7 +35,7 @@ void services_serve(struct connection *c, const struct quoit_ctl *m)
 		err = -EINVAL;
 	}
 	if (!err)
-		err = check_mode(c, m, text, sizeof text);
+		err = services_check_mode(c, m->serve.mode, m->serve.gid, text, sizeof text);
 	if (err < 0) {
 		connection_reply_result(c, m->type, m->seq, err, "%s", text);
 		return;
@@ -99,15 +81,6 @@ static void add_functions(struct service *service, const struct serve_ask *ask)
 		f->function[i] = ask->function[i];
 		atomic_store_explicit(&f->count, i + 1, memory_order_release);
 	}
-}
-
-static uint32_t count_of_user(const struct control *c, uid_t uid)
-{
-	uint32_t n = 0;
-
-	for (const struct service *s = c->services.first; s; s = s->next)
-		n += s->uid == uid;
-	return n;
 }
 
 static uint64_t cost_of(const struct serve_ask *ask)
@@ -168,13 +141,18 @@ static int serve(struct connection *c, const struct quoit_ctl *m, char *text, si
 	struct server *server;
 	int err = service ? check_functions(service, ask, text, size) : 0;
 
+	if (service && service->object) {
+		snprintf(text, size, "'%s' is no service but a %s", service->name,
+			 object_kind(service->object->kind));
+		return -EEXIST;
+	}
 	if (err && !has_server(service)) { /* those who still call it get no more of it */
 		before = service;
 		service = NULL;
 		err = 0;
 	}
-	if (!service && count_of_user(control, c->uid) >= SERVICES_MOST) {
-		snprintf(text, size, "a user has at most %u services", SERVICES_MOST);
+	if (!service && services_are_many(control, c->uid)) {
+		snprintf(text, size, "a user has at most 256 services and things with names");
 		err = -ENFILE;
 	}
 	if (!err && services_charge(control, c->uid, cost, &left) < 0) {

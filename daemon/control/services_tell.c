@@ -12,6 +12,7 @@ static void fill_service(const struct service *s, struct quoit_service_reply *r)
 	r->uid = s->uid;
 	r->gid = s->gid;
 	r->mode = s->mode;
+	r->kind = s->object ? s->object->kind : 0;
 	for (const struct server *i = s->servers; i; i = i->next) {
 		if (atomic_load_explicit(&i->closed, memory_order_relaxed))
 			continue;
@@ -33,6 +34,10 @@ static void fill_counts(const struct service *s, struct quoit_service_reply *r)
 	r->failed = COUNT_OF(s->failed);
 	r->again = COUNT_OF(s->again);
 	r->ticks = COUNT_OF(s->ticks);
+	if (!s->object)
+		return;
+	r->value = atomic_load_explicit(&s->object->shown_value, memory_order_relaxed);
+	r->holder = atomic_load_explicit(&s->object->shown_holder, memory_order_relaxed);
 }
 
 static bool may_see(const struct connection *c, const struct service *s)

@@ -45,6 +45,8 @@ uint64_t bytes_moved_by_job(const struct session *s, const struct job *job, int3
 {
 	if (job_names_file(job))
 		return (uint32_t)res;
+	if (job->orders_only)
+		return 0;
 	if (goes_across(s, job))
 		return bytes_of(s, job->view, job->writes);
 	return both(s, &job->sqe, job->view, job->reads, job->writes);

@@ -108,6 +108,10 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->on_device = plan->on_device;
 	job->holds = plan->refused ? 0 : plan->tensors;
 	job->refused = plan->refused;
+	job->orders_only = plan->row && plan->row->shape == SHAPE_SYNC;
+	job->keeps_poison = false;
+	if (job->orders_only)
+		job->holds = 0;
 	if (plan->on_device && job->executor == NO_EXECUTOR) /* a NOP waits and needs no memory */
 		job->holds &= (uint8_t)~plan->on_device;
 	job->in_stream = job->in_direct = job->follows = false;
@@ -316,7 +320,7 @@ static void mark_outputs(struct session *s, const struct ring *r, struct job *jo
 	if (res < 0)
 		cause = cause_of(r, job, res);
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		if (job->writes & 1u << i)
+		if (job->writes & 1u << i && !job->keeps_poison)
 			view_written(s, &s->views[job->view[i]], job->reads & 1u << i, res, &cause);
 }
 

@@ -328,6 +328,23 @@ static int check_call(const struct session *s, const struct operands *o)
 	return 0;
 }
 
+/* Its object checks what these are. */
+static int check_sync(const struct operands *o)
+{
+	const uint8_t op = o->sqe->function;
+	const bool condition = op == QUOIT_SYNC_WAIT_CONDITION || op == QUOIT_SYNC_NOTIFY;
+	const bool count =
+		op == QUOIT_SYNC_NOTIFY || op == QUOIT_SYNC_TAKE || op == QUOIT_SYNC_GIVE;
+
+	if (o->sqe->arg && !condition)
+		return refuse_arg(o, 0);
+	if (o->sqe->scalar[0] && !count)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
+	if (o->sqe->scalar[1])
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], 0);
+	return 0;
+}
+
 /* It takes effect at its fetch or before: it can wait for nothing, and is never late. */
 static int check_release(const struct operands *o)
 {
@@ -382,6 +399,8 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 		return check_release(o);
 	case SHAPE_CALL:
 		return check_call(s, o);
+	case SHAPE_SYNC:
+		return check_sync(o);
 	default:
 		return check_none(o, row);
 	}

@@ -57,7 +57,7 @@ void memory_pinned_forget(struct session *s)
 static bool any_running(const struct session *s)
 {
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
-		if (s->jobs[i].state == JOB_RUNNING)
+		if (s->jobs[i].state == JOB_RUNNING && !s->jobs[i].orders_only)
 			return true;
 	return false;
 }

@@ -137,7 +137,7 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
  */
 static bool holds_place(const struct job *job)
 {
-	return optable_row(job->sqe.opcode)->flags & (OP_ACQUIRE | OP_CALL);
+	return optable_row(job->sqe.opcode)->flags & (OP_ACQUIRE | OP_CALL) && !job->orders_only;
 }
 
 void memory_admit(struct session *s, struct job *job)
@@ -238,6 +238,16 @@ static void refuse_head(struct session *s, struct job *job, struct memory_need n
 		.field = QUOIT_FIELD_MEMORY, .code = -ENOMEM, .value = {found, left}};
 }
 
+/* Do all jobs before it wait at objects?  They free nothing, and may wait for what is behind it. */
+static bool is_first(const struct session *s, uint32_t head)
+{
+	uint32_t i = s->oldest;
+
+	while (i != head && s->jobs[i].orders_only && s->jobs[i].state == JOB_RUNNING)
+		i = s->jobs[i].newer;
+	return i == head;
+}
+
 /* Give the head what it lacks, or refuse it for good.  False: it has to wait. */
 static bool decide_head(struct session *s, struct job *job)
 {
@@ -258,7 +268,7 @@ static bool decide_head(struct session *s, struct job *job)
 		}
 		set_scarce(s, true);
 		need = memory_needs(s, job->holds, job->view);
-		if (s->oldest != s->memory.head || !memory_needs_fixed(&need))
+		if (!is_first(s, s->memory.head) || !memory_needs_fixed(&need))
 			return false;
 		if (s->memory.tidied_for == job->order) {
 			refuse_head(s, job, need);
@@ -272,7 +282,7 @@ static bool decide_head(struct session *s, struct job *job)
 		return false;
 	}
 	set_scarce(s, true);
-	last = s->oldest == s->memory.head && !(need.fixed[FIXED_PINNED] && !s->pinned_filled);
+	last = is_first(s, s->memory.head) && !(need.fixed[FIXED_PINNED] && !s->pinned_filled);
 	if ((last || is_time(s, job->waits - 1, need)) && may_come(s, need, last))
 		return false;
 	if (!last)

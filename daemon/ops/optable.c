@@ -37,8 +37,8 @@ void optable_read_access(struct op_row *row)
 
 		row->takes |= c != '-' ? bit : 0;
 		row->needs |= c == 'R' || c == 'W' || c == 'M' ? bit : 0;
-		row->reads |= c == 'R' || c == 'r' || c == 'M' ? bit : 0;
-		row->writes |= c == 'W' || c == 'w' || c == 'M' ? bit : 0;
+		row->reads |= c == 'R' || c == 'r' || c == 'M' || c == 'm' ? bit : 0;
+		row->writes |= c == 'W' || c == 'w' || c == 'M' || c == 'm' ? bit : 0;
 	}
 }
 

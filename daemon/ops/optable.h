@@ -33,6 +33,7 @@ enum op_shape {
 	SHAPE_ACQUIRE, /* a tensor in the shared region */
 	SHAPE_RELEASE, /* the SQ index of an acquire */
 	SHAPE_CALL,    /* tensors that the program can reach */
+	SHAPE_SYNC,    /* any tensor, or none, that orders the job (session/objects.h) */
 };
 
 enum op_flags {

@@ -26,18 +26,29 @@ static void cancel_job(struct reactor *r, struct session *s, struct job *job)
  * Has no backend begun it?  What runs for an acquire only clears the tensor: that goes on, but the
  * program does not get it.
  */
-static bool may_cancel(struct reactor *r, struct session *s, struct job *job)
+static bool has_not_begun(struct reactor *r, struct session *s, struct job *job)
 {
 	if (job->failed || (job->state == JOB_RUNNING && !job_is_acquire(job)))
 		return false;
 	return !job->follows || backend_of(job)->take_back(r, s, job);
 }
 
+/* False: it cannot be cancelled any more. */
+static bool try_cancel(struct reactor *r, struct session *s, struct job *job)
+{
+	const struct backend *b = backend_of(job);
+
+	if (has_not_begun(r, s, job)) {
+		cancel_job(r, s, job);
+		return true;
+	}
+	return !job->failed && job->state == JOB_RUNNING && b->cancel && b->cancel(r, s, job);
+}
+
 void reactor_cancel_all(struct reactor *r, struct session *s)
 {
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
-		if (may_cancel(r, s, &s->jobs[i]))
-			cancel_job(r, s, &s->jobs[i]);
+		(void)try_cancel(r, s, &s->jobs[i]);
 	memory_advance(s, sched_push);
 }
 
@@ -50,9 +61,8 @@ int32_t reactor_cancel(struct reactor *r, struct session *s, uint32_t index, uin
 		return -EINVAL;
 	job = deps_ring_find(ring, sq_index);
 	if (job) {
-		if (!may_cancel(r, s, job))
+		if (!try_cancel(r, s, job))
 			return -EALREADY;
-		cancel_job(r, s, job);
 		memory_advance(s, sched_push);
 		return 0;
 	}

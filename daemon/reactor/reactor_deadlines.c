@@ -9,6 +9,9 @@
 #include "job/sched.h"
 #include "memory/memory.h"
 
+/* Time until a job whose tensors are being cleared is looked at again. */
+#define CLEARED_NS 1000000u
+
 /* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
 {
@@ -16,6 +19,9 @@ static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct jo
 	bool can_be_late = b->can_be_late && b->can_be_late(job), posted = true;
 	uint64_t again = UINT64_MAX;
 
+	if (!can_be_late && !job->failed && job->state == JOB_RUNNING && b->can_be_late &&
+	    job_host_zero(job)) /* its backend gets it when its tensors are cleared */
+		return r->now + tsc_from_ns(CLEARED_NS);
 	if (!can_be_late && (job->failed || job->state == JOB_RUNNING))
 		return UINT64_MAX;
 	if (job->deadline > r->now)

@@ -38,6 +38,7 @@
 
 struct caller;
 struct connection;
+struct object;
 struct reactor;
 struct ring;
 struct server;
@@ -55,10 +56,12 @@ enum letter_type {
 	LETTER_FREE,     /* the server has heard of that */
 	LETTER_WITHDRAW, /* its caller does not want it to begin; the service answers */
 	LETTER_WITHDRAWN,
-	LETTER_LANES, /* a server's number of threads has changed */
-	LETTER_COMES, /* a server comes to its service, */
-	LETTER_GOES,  /* takes no more calls, */
-	LETTER_ENDS,  /* and nothing of it is used any more */
+	LETTER_LANES,  /* a server's number of threads has changed */
+	LETTER_COMES,  /* a server comes to its service, */
+	LETTER_GOES,   /* takes no more calls, */
+	LETTER_ENDS,   /* and nothing of it is used any more */
+	LETTER_LEAVES, /* a caller of an object lets go of it; its home answers */
+	LETTER_LEFT,
 };
 
 struct letter {
@@ -69,8 +72,15 @@ struct letter {
 
 /* ---- calls ---- */
 
+struct call_queue {
+	struct service_call *oldest, *newest; /* linked by older and newer */
+};
+
 /* Calls of one caller that its service may have at a time; the others wait in its session. */
 #define CALLER_CALLS 64u
+
+/* Of these so many are kept for what an object answers at once, as an unlock. */
+#define CALLER_KEPT 8u
 
 struct service_call {
 	struct letter letter;
@@ -80,17 +90,24 @@ struct service_call {
 	uint32_t job;                   /* in the session's table; NIL: no job waits for it */
 	uint32_t next;                  /* in the list of free calls */
 	bool is_done;                   /* it came back while that was under way */
+	bool is_late;                   /* an object's: its job has passed its deadline */
 	struct service_call *withdraws; /* the next one in the reactor's list */
+	struct service_call *held_back; /* the next one in the session's list */
 	/* Set by the caller before it submits the call: */
 	struct caller *caller;
 	uint32_t number; /* its own, in its caller */
 	uint32_t share;  /* the user's */
 	uint8_t priority;
+	uint32_t token;     /* of its first tensor's memory in the session; 0: it has none */
+	bool poisoned;      /* so is that memory; of what is done all the same */
 	uint64_t bytes;     /* of its outputs, as RETURN must bring them */
 	uint64_t submitted; /* TSC */
 	struct quoit_call_entry entry;
 	/* The service's: */
 	struct service_call *older, *newer; /* in the guest's queue */
+	struct call_queue *waits_in;        /* of an object, that queue */
+	bool took;                          /* from a semaphore, as much as it asked for */
+	uint8_t notified;                   /* of a lock: by this condition + 1; 0: by none */
 	bool waits;                         /* it is there */
 	bool stranded;                      /* with those whose function no server has */
 	bool withdrawn;                     /* it is not to begin */
@@ -119,10 +136,6 @@ struct service_functions {
 	struct function function[QUOIT_MAX_FUNCTIONS];
 };
 
-struct call_queue {
-	struct service_call *oldest, *newest; /* linked by older and newer */
-};
-
 /* A user that has calls there; the control thread makes it, its service's reactor uses it. */
 struct guest {
 	uid_t uid;
@@ -147,6 +160,8 @@ struct service {
 	struct server *servers;
 	struct service_functions functions; /* it appends to them */
 	struct guest *_Atomic guests;       /* it puts new ones first */
+	struct object *object;              /* that it is (objects.h); NULL: processes serve it */
+	uint64_t charged;                   /* for that; the control thread's */
 	/* Its home's: */
 	struct server *serving;
 	uint32_t serving_count;
@@ -235,6 +250,11 @@ struct caller {
 	uint64_t session_id;
 	uid_t uid;
 	pid_t pid;
+	/* Its service's home's: */
+	uint64_t taken;       /* of a semaphore, and not given back */
+	uint32_t seen_deaths; /* of a barrier's parties: it has been told of so many */
+	bool is_mourned;      /* its own death is among these */
+	/* These never change. */
 	uint64_t wait_ticks; /* how long a call waits while nobody serves the service */
 	uint32_t wait_ms;
 	/* The control thread's: */
@@ -245,10 +265,14 @@ struct caller {
 	/* Its reactor's: */
 	struct session *session; /* NULL: it has left */
 	bool closing;
+	_Atomic bool died;          /* its session did; its service's home looks, too */
+	uint64_t unheard;           /* taken from a semaphore for jobs of a dead session */
+	struct letter leave_letter; /* LETTER_LEAVES, LETTER_LEFT */
 	struct caller *goes; /* the next one in the list of those that nothing uses any more */
 	struct job_queue ready[QUOIT_PRIO_NR]; /* jobs that wait for a free call */
-	uint32_t free;                         /* calls; NIL: none */
-	uint32_t out;                          /* calls that are not free */
+	struct job_queue prompt; /* those before all others: an object answers them at once */
+	uint32_t free;           /* calls; NIL: none */
+	uint32_t out;            /* calls that are not free */
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, ticks, wait, longest;
@@ -261,9 +285,11 @@ struct caller {
 struct session_services {
 	struct caller *caller[QUOIT_MAX_SERVICES];
 	uint32_t callers;
-	uint32_t ready;           /* jobs that wait for a free call, over all callers */
-	uint32_t out;             /* calls of its jobs that are on their way */
-	bool held;                /* some of them can be sent once no pieces are moved */
+	uint32_t ready; /* jobs that wait for a free call, over all callers */
+	uint32_t out;   /* calls of its jobs that are on their way */
+	bool held;      /* some of them can go on once no pieces are moved: */
+	struct service_call
+		*held_back;       /* those of objects that have come back meanwhile, and others */
 	struct job_queue results; /* jobs with results that the reactor copies, part by part */
 	uint32_t lent;            /* calls of its servers whose results are being copied */
 	uint32_t servers;

@@ -137,6 +137,8 @@ struct job {
 	uint8_t call;      /* of a service: its number in its caller (services.h) */
 	uint32_t caller;   /* of a service: its caller's number */
 	bool collects;     /* the results of that call are being copied */
+	bool orders_only;  /* a call of an object: it looks at no bytes (objects.h) */
+	bool keeps_poison; /* it is done though its tensors are poisoned, which they stay */
 	/* No valid job: in its turn its outputs fail, and nothing else happens. */
 	bool refused;
 	bool memory_waits; /* in the memory queue */

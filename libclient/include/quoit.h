@@ -1086,6 +1086,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int
 
 #include <quoit/team.h>
 #include <quoit/service.h>
+#include <quoit/sync.h>
 
 #ifdef __cplusplus
 }

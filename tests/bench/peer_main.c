@@ -17,6 +17,7 @@
 
 #include <quoit/descriptors.h>
 
+#include "barriers.h"
 #include "floor.h"
 #include "floor_process.h"
 #include "handover.h"
@@ -121,6 +122,18 @@ static int run_handover(struct cpus cpus, char **argv)
 	return err;
 }
 
+static int run_barriers(struct cpus cpus, char **argv)
+{
+	const int cpu[2] = {cpus.server, cpus.client};
+	double ns;
+	int err = barriers_run(cpu, (unsigned)strtoul(argv[0], NULL, 10),
+			       strtoull(argv[1], NULL, 10), &ns);
+
+	if (!err)
+		printf("{\"us\": %.3f}\n", ns / 1e3);
+	return err;
+}
+
 static int run_hypot(struct cpus cpus, char **argv)
 {
 	const int cpu[2] = {cpus.server, cpus.client};
@@ -212,6 +225,8 @@ static const struct {
 	{"gemm", 3, run_gemm,
 	 "TYPE:MxNxK THREADS COUNT   the best BLAS called directly; TYPE: f32 or f64"},
 	{"loop", 1, run_loop, "NAME                an operation as a loop in C, on one thread"},
+	{"barriers", 2, run_barriers,
+	 "PROCESSES ROUNDS    processes that meet at a barrier of POSIX threads"},
 	{"handover", 1, run_handover,
 	 "TURNS               two processes that wake each other by futexes"},
 	{"hypot", 1, run_hypot,

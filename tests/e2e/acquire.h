@@ -3,6 +3,8 @@
 #ifndef TESTS_ACQUIRE_H
 #define TESTS_ACQUIRE_H
 
+#include <errno.h>
+
 #include <criterion/criterion.h>
 
 #include "client.h"

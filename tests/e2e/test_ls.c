@@ -144,7 +144,7 @@ Test(ls, figures_are_those_that_the_functions_count)
 	double out_s = run_calls(&f), inside_s = (double)f.o->ns / 1e9, time_s;
 	json_t *one = await(f.c.d.socket, "ls", "calls", NAPS + FAILS);
 
-	cr_expect_str_eq(json_string_value(json_object_get(one, "service")), "fft");
+	cr_expect_str_eq(json_string_value(json_object_get(one, "name")), "fft");
 	cr_expect_str_eq(json_string_value(json_object_get(one, "mode")), "own");
 	cr_expect_eq(number(one, "uid"), geteuid());
 	cr_expect_eq(number(one, "servers"), 2);
@@ -270,6 +270,35 @@ Test(ls, a_service_is_there_as_long_as_somebody_serves_or_calls_it)
 	end(&f);
 }
 
+Test(ls, who_holds_a_lock_and_how_many_wait_is_shown)
+{
+	struct client c;
+	struct quoit_session *other;
+	struct quoit_ring *q = NULL;
+	quoit_job waits;
+	json_t *one;
+	int lock;
+
+	client_open(&c, NULL, NULL);
+	lock = quoit_open_lock(c.s, "ledger", NULL);
+	cr_assert_geq(lock, 0, "%s", quoit_open_text());
+	cr_expect_eq(quoit_run(c.q, quoit_lock(lock, 0), PATIENCE_MS), 0);
+	other = client_session(&c, UINT64_C(1) << 20);
+	cr_assert_eq(quoit_open_ring(other, NULL, &q), 0);
+	lock = quoit_open_lock(other, "ledger", NULL);
+	cr_assert_eq(quoit_start(q, quoit_lock(lock, 0), &waits), 0);
+	cr_assert_eq(quoit_flush(q), 0);
+	one = await(c.d.socket, "ls", "waiting", 1);
+	cr_expect_str_eq(json_string_value(json_object_get(one, "kind")), "lock");
+	cr_expect_eq(number(one, "holder"), getpid());
+	cr_expect_eq(number(one, "callers"), 2);
+	cr_expect_eq(number(one, "calls"), 1);
+	cr_expect(json_is_null(json_object_get(one, "servers")), "%s", said);
+	json_decref(one);
+	cr_expect_eq(quoit_close(other, QUOIT_CLOSE_CANCEL), 0);
+	client_close(&c);
+}
+
 /* ---- several users ---- */
 
 #define CAROL 4000004u
@@ -277,8 +306,9 @@ Test(ls, a_service_is_there_as_long_as_somebody_serves_or_calls_it)
 static void ask(const struct daemon *d, const char *command, uid_t uid, gid_t gid,
 		const char *column)
 {
-	const char *words[] = {"quoit",   command, "--socket", d->socket,      "--sort",
-			       "service", "-o",    column,     "--no-headers", NULL};
+	const char *name = strcmp(command, "ls") == 0 ? "name" : "service";
+	const char *words[] = {"quoit", command, "--socket", d->socket,      "--sort",
+			       name,    "-o",    column,     "--no-headers", NULL};
 
 	(void)users_run(uid, gid, said, sizeof said, words);
 	for (char *at = said; *at; at++)
@@ -316,11 +346,11 @@ Test(ls, users_see_the_services_that_they_may_call)
 	server[0] = offer_serve(o, d.socket, "own", &own, alice);
 	server[1] = offer_serve(o, d.socket, "team", &group, alice);
 	server[2] = offer_serve(o, d.socket, "all", &all, alice);
-	expect_said(&d, "ls", USERS_ALICE, USERS_ALICE, "service", "all own team ");
+	expect_said(&d, "ls", USERS_ALICE, USERS_ALICE, "name", "all own team ");
 	expect_said(&d, "ls", USERS_ALICE, USERS_ALICE, "mode", "all own group:4000003 ");
-	expect_said(&d, "ls", USERS_BOB, USERS_BOB, "service", "4000001/all ");
-	expect_said(&d, "ls", USERS_BOB, USERS_GROUP, "service", "4000001/all 4000001/team ");
-	expect_said(&d, "ls", 0, 0, "service", "4000001/all 4000001/own 4000001/team ");
+	expect_said(&d, "ls", USERS_BOB, USERS_BOB, "name", "4000001/all ");
+	expect_said(&d, "ls", USERS_BOB, USERS_GROUP, "name", "4000001/all 4000001/team ");
+	expect_said(&d, "ls", 0, 0, "name", "4000001/all 4000001/own 4000001/team ");
 
 	caller[0] = offer_call(d.socket, "4000001/all", 5, (struct offer_who){USERS_BOB, 0});
 	caller[1] = offer_call(d.socket, "own", 2, (struct offer_who){USERS_ALICE, 0});

@@ -43,6 +43,22 @@ static struct quoit_service_reply services[] = {
 	 .mode = QUOIT_SERVE_OTHERS,
 	 .servers = 1,
 	 .lanes = 8},
+	{.service = 12,
+	 .name = "ledger",
+	 .uid = NOBODY,
+	 .kind = QUOIT_SYNC_LOCK,
+	 .known = 1,
+	 .callers = 2,
+	 .waiting = 1,
+	 .holder = 4711,
+	 .calls = 9},
+	{.service = 13,
+	 .name = "slots",
+	 .uid = NOBODY,
+	 .kind = QUOIT_SYNC_SEMAPHORE,
+	 .known = 1,
+	 .callers = 1,
+	 .value = 5},
 };
 
 static struct quoit_caller_reply callers[] = {
@@ -173,7 +189,7 @@ Test(services, all_are_listed_until_quoitd_says_that_there_is_no_further_one)
 
 	cr_assert_geq(fd, 0);
 	cr_expect_eq(services_read(fd, path, &s, text), 0);
-	cr_assert_eq(s.count, 3);
+	cr_assert_eq(s.count, 5);
 	cr_expect_eq(s.list[2].service, 9);
 	cr_expect_eq(services_read_callers(fd, path, 9, &c, text), 0);
 	cr_expect_eq(services_read_callers(fd, path, 4, &c, text), 0);
@@ -220,23 +236,27 @@ Test(services, ls_prints_a_line_for_each)
 {
 	expect_said(
 		run(cmd_ls, "ls", "-o",
-		    "service,mode,gid,servers,lanes,callers,waiting,running,calls,failed,again,"
-		    "mean,number"),
+		    "name,kind,mode,gid,servers,lanes,callers,waiting,running,calls,failed,again,"
+		    "holder,value,mean,number"),
 		0,
-		"SERVICE        MODE              GID SERVERS LANES CALLERS WAITING RUNNING "
-		"CALLS FAILED AGAIN MEAN NUMBER\n"
-		"fft            own                 -       2     4       1       5       4   "
-		"100      7     2    -      3\n"
-		"4000001/a\\x0ab group:4000002 4000002       1     1       -       -       -     "
-		"-      -     -    -      4\n"
-		"4000001/sort   all                 -       1     8       -       -       -     "
-		"-      -     -    -      9\n");
+		"NAME           KIND      MODE              GID SERVERS LANES CALLERS WAITING "
+		"RUNNING CALLS FAILED AGAIN HOLDER VALUE MEAN NUMBER\n"
+		"fft            service   own                 -       2     4       1       5 "
+		"      4   100      7     2      -     -    -      3\n"
+		"4000001/a\\x0ab service   group:4000002 4000002       1     1       -       - "
+		"      -     -      -     -      -     -    -      4\n"
+		"4000001/sort   service   all                 -       1     8       -       - "
+		"      -     -      -     -      -     -    -      9\n"
+		"4000001/ledger lock      own                 -       -     -       2       1 "
+		"      -     9      0     -   4711     -    -     12\n"
+		"4000001/slots  semaphore own                 -       -     -       1       0 "
+		"      -     0      0     -      -     5    -     13\n");
 }
 
 Test(services, ls_sorts_by_any_column)
 {
-	expect_said(run(cmd_ls, "ls", "--sort=-lanes", "-oservice="), 0,
-		    "4000001/sort\nfft\n4000001/a\\x0ab\n");
+	expect_said(run(cmd_ls, "ls", "--sort=-lanes", "-oname="), 0,
+		    "4000001/sort\nfft\n4000001/a\\x0ab\n4000001/ledger\n4000001/slots\n");
 }
 
 Test(services, calls_prints_a_line_for_each_caller)
@@ -269,7 +289,7 @@ Test(services, what_is_not_there_is_said)
 			 "quoit calls: unexpected argument 'b' (see quoit calls --help)\n");
 	cr_expect_eq(run(cmd_ls, "ls", "a", NULL), 2);
 	cr_expect_eq(run(cmd_ls, "ls", "-o", "servics"), 2);
-	cr_expect_str_eq(complained, "quoit ls: unknown column 'servics'; did you mean 'service'? "
+	cr_expect_str_eq(complained, "quoit ls: unknown column 'servics'; did you mean 'servers'? "
 				     "(see quoit ls --columns)\n");
 }
 
@@ -287,10 +307,10 @@ static json_t *json_of(command_fn *command, const char *name, size_t count)
 
 Test(services, json_has_all_columns_and_null_for_what_is_not_known)
 {
-	json_t *list = json_of(cmd_ls, "ls", 3), *one = json_array_get(list, 0);
+	json_t *list = json_of(cmd_ls, "ls", 5), *one = json_array_get(list, 0);
 
-	cr_expect_eq(json_object_size(one), 16);
-	cr_expect_str_eq(json_string_value(json_object_get(one, "service")), "fft");
+	cr_expect_eq(json_object_size(one), 19);
+	cr_expect_str_eq(json_string_value(json_object_get(one, "name")), "fft");
 	cr_expect_eq(json_integer_value(json_object_get(one, "waiting")), 5);
 	cr_expect(json_is_null(json_object_get(one, "mean_seconds")), "no totals, no seconds");
 	cr_expect(json_is_null(json_object_get(one, "gid")));

@@ -104,6 +104,14 @@ void services_name(const struct quoit_service_reply *s, char ret[SERVICES_NAME_B
 	snprintf(ret, SERVICES_NAME_BYTES, "%.100s/%s", user, name);
 }
 
+const char *services_kind(const struct quoit_service_reply *s)
+{
+	static const char *const kinds[QUOIT_SYNC_NR] = {"service", "lock", "flag", "semaphore",
+							 "barrier"};
+
+	return s->kind < QUOIT_SYNC_NR ? kinds[s->kind] : "?";
+}
+
 void services_mode(const struct quoit_service_reply *s, char *ret, size_t size)
 {
 	const struct group *group;

@@ -31,6 +31,9 @@ int services_read_callers(int fd, const char *socket, uint64_t service, struct s
 /* The service as a user names it: "fft", or "alice/fft" if it is another user's. */
 void services_name(const struct quoit_service_reply *s, char ret[SERVICES_NAME_BYTES]);
 
+/* What has the name: "service", "lock", ... */
+const char *services_kind(const struct quoit_service_reply *s);
+
 /* Who may call it: "own", "group:NAME" or "all". */
 void services_mode(const struct quoit_service_reply *s, char *ret, size_t size);
 

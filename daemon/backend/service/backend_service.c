@@ -190,6 +190,7 @@ const struct backend service_backend = {
 	.sleep_ns = sleep_ns,
 	.can_be_late = callers_can_be_late,
 	.late = callers_late,
+	.cancel = callers_cancel,
 	.abandon = abandon,
 	.ring_may_go = ring_may_go,
 	.ring_closes = ring_closes,

@@ -15,6 +15,8 @@
 #include "job/sched.h"
 #include "memory/sigbus_guard.h"
 #include "results.h"
+#include "session/objects.h"
+#include "session/poison.h"
 
 /* Results of so many bytes are copied when they come; larger ones in the passes that follow. */
 #define COPY_INLINE_BYTES 4096u
@@ -41,7 +43,13 @@ static void cancel(struct session *s, struct job *job)
 	sched_push(s, job);
 }
 
-static void fill(const struct session *s, const struct job *job, struct service_call *call)
+/* So that a lock is unlocked with what it was locked with. */
+static uint32_t token_of(const struct session *s, const struct job *job)
+{
+	return job->tensors & 1 ? 1 + s->views[job->view[0]].buffer : 0;
+}
+
+static void fill(const struct session *s, struct job *job, struct service_call *call)
 {
 	call_entry_fill(s, job, &call->entry);
 	call->entry.caller = call->caller->number;
@@ -51,7 +59,10 @@ static void fill(const struct session *s, const struct job *job, struct service_
 	call->priority = job->sqe.priority;
 	call->bytes = results_bytes(s, job);
 	call->submitted = tsc_now();
-	call->again = call->ran = false;
+	call->token = token_of(s, job);
+	call->poisoned = job->keeps_poison && call->token &&
+			 view_is_poisoned(s, &s->views[job->view[0]], &job->error);
+	call->again = call->ran = call->is_late = false;
 	call->began = call->ended = call->submitted;
 	call->from = NULL;
 	call->results = NULL;
@@ -76,6 +87,18 @@ static void submit(struct reactor *r, struct caller *c, struct job *job)
 	exchange_send(r, c->service->home, &call->letter, LETTER_SUBMIT);
 }
 
+static struct job_queue *next_queue(struct caller *c)
+{
+	return c->prompt.head != NIL ? &c->prompt : sched_most_urgent(c->ready);
+}
+
+/* What waits at an object must not keep away what it waits for. */
+static bool has_free_call(const struct caller *c, const struct job_queue *q)
+{
+	return c->free != NIL &&
+	       (q == &c->prompt || !c->service->object || c->out < CALLER_CALLS - CALLER_KEPT);
+}
+
 /*
  * Send what there are free calls for.  Jobs that have failed meanwhile need none.  While pieces of
  * memory are moved, no call has a place to name.
@@ -85,14 +108,14 @@ static void send_ready(struct reactor *r, struct caller *c)
 	struct session *s = c->session;
 	struct job_queue *q;
 
-	if (s->memory.tidying) {
+	if (s->memory.tidying && !c->service->object) {
 		s->services.held = true;
 		return;
 	}
-	while ((q = sched_most_urgent(c->ready)) != NULL) {
+	while ((q = next_queue(c)) != NULL) {
 		struct job *job = &s->jobs[q->head];
 
-		if (!job->failed && c->free == NIL)
+		if (!job->failed && !has_free_call(c, q))
 			return;
 		q->head = job->next;
 		s->services.ready--;
@@ -104,9 +127,29 @@ static void send_ready(struct reactor *r, struct caller *c)
 	}
 }
 
+/* What gives back is done though a job under the lock has failed; then its home looks at the rest. */
+static bool gives_back(const struct caller *c, const struct job *job)
+{
+	return c->service->object &&
+	       (job->sqe.function == QUOIT_SYNC_UNLOCK || job->sqe.function == QUOIT_SYNC_GIVE);
+}
+
 void callers_enter(struct session *s, struct job *job)
 {
-	job->caller = caller_of(s, job)->number;
+	const struct caller *c = caller_of(s, job);
+
+	job->caller = c->number;
+	if (!gives_back(c, job))
+		return;
+	job->reads = 0;
+	job->keeps_poison = true;
+}
+
+static struct job_queue *queue_for(struct caller *c, const struct job *job)
+{
+	const bool prompt = c->service->object && object_is_prompt(job->sqe.function);
+
+	return prompt ? &c->prompt : &c->ready[job->sqe.priority];
 }
 
 int callers_start(struct reactor *r, struct session *s, struct job *job)
@@ -118,7 +161,7 @@ int callers_start(struct reactor *r, struct session *s, struct job *job)
 		cancel(s, job);
 		return 0;
 	}
-	sched_append(s, &c->ready[job->sqe.priority], job);
+	sched_append(s, queue_for(c, job), job);
 	s->services.ready++;
 	COUNT_BY(c->waiting, 1);
 	send_ready(r, c);
@@ -152,12 +195,29 @@ void callers_heard(struct reactor *r)
 	tell_gone(r);
 }
 
-/* All its calls have come back, and no session has it. */
-static void goes(struct reactor *r, struct caller *c)
+/* Nothing uses it any more. */
+static void is_gone(struct reactor *r, struct caller *c)
 {
 	c->goes = r->callers_gone;
 	r->callers_gone = c;
 	tell_gone(r);
+}
+
+void caller_left(struct reactor *r, struct caller *c)
+{
+	is_gone(r, c);
+}
+
+/*
+ * All its calls have come back, and no session has it.  Only now does the home of an object give
+ * back what the session held: none of its jobs runs any more, so none does what it did under a lock.
+ */
+static void goes(struct reactor *r, struct caller *c)
+{
+	if (c->service->object)
+		exchange_send(r, c->service->home, &c->leave_letter, LETTER_LEAVES);
+	else
+		is_gone(r, c);
 }
 
 static void detach(struct caller *c)
@@ -258,16 +318,30 @@ static void keep_text(struct ring *ring, const struct service_call *call)
 	memcpy(to->text, call->text, sizeof to->text);
 }
 
+/* Of an object: it was withdrawn in time, or its lock was never locked since a job had failed. */
+static void see_why(struct reactor *r, struct session *s, struct job *job,
+		    const struct service_call *call)
+{
+	if (call->result == -ECANCELED && call->is_late)
+		job_fail_late(s, job, 0, r->now); /* it never began */
+	else if (call->result == -EPERM && call->poisoned)
+		job->failed =
+			-QUOIT_EPOISON; /* job->error has been the cause since it was filled */
+}
+
 static void end_job(struct reactor *r, struct session *s, struct job *job,
 		    struct service_call *call)
 {
-	int32_t res = job->failed ? job->failed : call->result;
+	int32_t res;
 
+	if (call->caller->service->object && !job->failed)
+		see_why(r, s, job, call);
+	res = job->failed ? job->failed : call->result;
 	if (res < 0 && !job->failed)
 		job->error =
 			(struct quoit_error){.field = call->error.field,
 					     .value = {call->error.value[0], call->error.value[1]}};
-	if (res < 0 && *call->text)
+	if (res < 0 && res == call->result && *call->text)
 		keep_text(s->rings[job->ring], call);
 	assert(s->services.out > 0);
 	s->services.out--;
@@ -323,11 +397,30 @@ static bool copy_results(struct reactor *r, struct session *s)
 	return true;
 }
 
+/* While pieces of memory are moved, no job ends: it might free one. */
+static void hold_back(struct session *s, struct service_call *call)
+{
+	call->held_back = s->services.held_back;
+	s->services.held_back = call;
+	s->services.held = true;
+}
+
+static void end_held_back(struct reactor *r, struct session *s)
+{
+	struct service_call *call;
+
+	while ((call = s->services.held_back) != NULL) {
+		s->services.held_back = call->held_back;
+		caller_done(r, call);
+	}
+}
+
 static bool send_held(struct reactor *r, struct session *s)
 {
 	if (!s->services.held || s->memory.tidying)
 		return false;
 	s->services.held = false;
+	end_held_back(r, s);
 	for (uint32_t i = 0; i < QUOIT_MAX_SERVICES; i++)
 		if (s->services.caller[i])
 			send_ready(r, s->services.caller[i]);
@@ -354,7 +447,12 @@ void caller_done(struct reactor *r, struct service_call *call)
 	if (call->ran)
 		count(c, call);
 	if (!s || call->job == NIL) {
+		c->unheard += call->took ? call->entry.scalar[0] : 0;
 		finish(r, call);
+		return;
+	}
+	if (call->caller->service->object && s->memory.tidying > TIDY_WAITS) {
+		hold_back(s, call);
 		return;
 	}
 	reactor_charge(r, s);
@@ -374,8 +472,29 @@ bool callers_can_be_late(const struct job *job)
 	return job->state == JOB_RUNNING && !job->failed && !job->collects && !job_host_zero(job);
 }
 
+/* Its home says whether it was in time.  What it answers at once cannot be taken back. */
+static bool recall(struct reactor *r, struct session *s, struct job *job)
+{
+	struct service_call *call = call_of(s, job);
+
+	if (call->withdrawing || object_is_prompt(job->sqe.function))
+		return false;
+	withdraw(r, call);
+	return true;
+}
+
+bool callers_cancel(struct reactor *r, struct session *s, struct job *job)
+{
+	return callers_can_be_late(job) && caller_of(s, job)->service->object && recall(r, s, job);
+}
+
 uint64_t callers_late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)
 {
+	if (caller_of(s, job)->service->object) {
+		call_of(s, job)->is_late |= recall(r, s, job);
+		*ret_posted = false;
+		return UINT64_MAX;
+	}
 	job_fail_late(s, job, job->start, r->now);
 	withdraw(r, call_of(s, job));
 	*ret_posted = true;
@@ -384,9 +503,12 @@ uint64_t callers_late(struct reactor *r, struct session *s, struct job *job, boo
 
 static void cancel_ready(struct session *s, struct caller *c)
 {
-	struct job *job;
+	struct job_queue *q;
 
-	while ((job = sched_pop(s, c->ready)) != NULL) {
+	while ((q = next_queue(c)) != NULL) {
+		struct job *job = &s->jobs[q->head];
+
+		q->head = job->next;
 		s->services.ready--;
 		COUNT_DOWN(c->waiting);
 		cancel(s, job);
@@ -400,6 +522,7 @@ static void cancel_ready(struct session *s, struct caller *c)
 static void abandon(struct reactor *r, struct session *s, struct caller *c)
 {
 	cancel_ready(s, c);
+	c->died = s->dead;
 	for (uint32_t i = 0; i < CALLER_CALLS; i++) {
 		struct service_call *call = &c->call[i];
 		struct job *job = call->job != NIL ? &s->jobs[call->job] : NULL;
@@ -423,6 +546,7 @@ void callers_abandon(struct reactor *r, struct session *s)
 
 void callers_leave(struct reactor *r, struct session *s)
 {
+	end_held_back(r, s);
 	for (uint32_t i = 0; s->services.callers && i < QUOIT_MAX_SERVICES; i++) {
 		struct caller *c = s->services.caller[i];
 

@@ -22,6 +22,9 @@ void caller_done(struct reactor *r, struct service_call *call);
 /* Its server has heard that the results are copied: the call is free. */
 void caller_free_call(struct reactor *r, struct service_call *call);
 
+/* The home of an object has given back what the session held. */
+void caller_left(struct reactor *r, struct caller *caller);
+
 /* The service has heard that the call is not to begin. */
 void caller_withdrawn(struct reactor *r, struct service_call *call);
 

@@ -13,6 +13,7 @@ struct caller *caller_of(const struct session *s, const struct job *job);
 int callers_start(struct reactor *r, struct session *s, struct job *job);
 bool callers_can_be_late(const struct job *job);
 uint64_t callers_late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted);
+bool callers_cancel(struct reactor *r, struct session *s, struct job *job);
 void callers_abandon(struct reactor *r, struct session *s);
 
 /* Tell services which calls are not to begin; true: there were some. */

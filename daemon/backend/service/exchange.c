@@ -51,6 +51,12 @@ static void read_letter(struct reactor *r, struct letter *l)
 	case LETTER_ENDS:
 		service_server_ends(r, l->of);
 		break;
+	case LETTER_LEAVES:
+		service_caller_leaves(r, l->of);
+		break;
+	case LETTER_LEFT:
+		caller_left(r, l->of);
+		break;
 	}
 }
 
@@ -78,6 +84,12 @@ void exchange_send(struct reactor *from, struct reactor *to, struct letter *lett
 		read_letter(to, letter);
 	else
 		push(to, letter);
+}
+
+void exchange_post(struct reactor *to, struct letter *letter, enum letter_type type)
+{
+	letter->type = (uint8_t)type;
+	push(to, letter);
 }
 
 /* The list has the newest letter first. */

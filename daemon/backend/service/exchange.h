@@ -2,8 +2,8 @@
 /*
  * exchange.h - letters from reactor to reactor about calls of services.
  *
- * A letter lies in what it is about, so none is ever refused for lack of room.  To the same reactor
- * it goes at once.  Letters of one sender arrive in their order.
+ * A letter lies in what it is about, so none is ever refused for lack of room.  Sent to the same
+ * reactor, it is read at once.  Letters from one reactor to another arrive in their order.
  */
 #ifndef QUOITD_EXCHANGE_H
 #define QUOITD_EXCHANGE_H
@@ -14,6 +14,9 @@
 /* Send it; it must not be under way already.  `from` is the calling thread's reactor. */
 void exchange_send(struct reactor *from, struct reactor *to, struct letter *letter,
 		   enum letter_type type);
+
+/* The same, but it is read later even if it is for the calling thread's reactor. */
+void exchange_post(struct reactor *to, struct letter *letter, enum letter_type type);
 
 /* Read all letters that have come; true: there were some. */
 bool exchange_read(struct reactor *r);

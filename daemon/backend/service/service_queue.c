@@ -6,7 +6,9 @@
 #include <errno.h>
 
 #include "base/tsc.h"
+#include "call_queue.h"
 #include "exchange.h"
+#include "object_calls.h"
 
 /* Calls that a server has ahead of their turn take about so long on one thread. */
 #define AHEAD_NS 50000u
@@ -28,35 +30,18 @@ static struct call_queue *queue_of(struct service *service, const struct service
 	return call->stranded ? &service->stranded : &call->caller->guest->waiting[call->priority];
 }
 
-static void put(struct call_queue *q, struct service_call *call)
-{
-	call->older = q->newest;
-	call->newer = NULL;
-	if (q->newest)
-		q->newest->newer = call;
-	else
-		q->oldest = call;
-	q->newest = call;
-}
-
-static void take_out(struct call_queue *q, struct service_call *call)
-{
-	*(call->older ? &call->older->newer : &q->oldest) = call->newer;
-	*(call->newer ? &call->newer->older : &q->newest) = call->older;
-}
-
 static void enqueue(struct service *service, struct service_call *call)
 {
 	call->stranded = false;
 	call->waits = true;
-	put(queue_of(service, call), call);
+	call_queue_put(queue_of(service, call), call);
 	COUNT_BY(service->waiting, 1);
 	COUNT_BY(call->caller->queued, 1);
 }
 
 static void dequeue(struct service *service, struct service_call *call)
 {
-	take_out(queue_of(service, call), call);
+	call_queue_remove(queue_of(service, call), call);
 	call->waits = false;
 	COUNT_DOWN(service->waiting);
 	COUNT_DOWN(call->caller->queued);
@@ -64,9 +49,9 @@ static void dequeue(struct service *service, struct service_call *call)
 
 static void move(struct service *service, struct service_call *call, bool stranded)
 {
-	take_out(queue_of(service, call), call);
+	call_queue_remove(queue_of(service, call), call);
 	call->stranded = stranded;
-	put(queue_of(service, call), call);
+	call_queue_put(queue_of(service, call), call);
 }
 
 static struct service_call *most_urgent(const struct guest *g)
@@ -288,6 +273,10 @@ void service_submit(struct reactor *r, struct service_call *call)
 {
 	struct service *service = call->caller->service;
 
+	if (service->object) {
+		object_submit(call);
+		return;
+	}
 	ledger_open(&call->caller->guest->page, &service->clock);
 	call->withdrawn = false;
 	enqueue(service, call);
@@ -350,12 +339,20 @@ void service_withdraw(struct reactor *r, struct service_call *call)
 	struct service *service = call->caller->service;
 
 	call->withdrawn = true;
-	if (call->waits) {
+	if (service->object) {
+		object_withdraw(call);
+	} else if (call->waits) {
 		dequeue(service, call);
 		fail(r, call, -ECANCELED, 0);
 		dispatch(r, service); /* it may have been in the way of others */
 	}
 	exchange_send(r, call->caller->reactor, &call->withdrawal, LETTER_WITHDRAWN);
+}
+
+void service_caller_leaves(struct reactor *r, struct caller *caller)
+{
+	object_caller_leaves(caller);
+	exchange_send(r, caller->reactor, &caller->leave_letter, LETTER_LEFT);
 }
 
 void service_comes(struct reactor *r, struct server *server)

@@ -26,6 +26,9 @@ void service_return(struct reactor *r, struct service_call *call);
 /* Its caller does not want it to begin. */
 void service_withdraw(struct reactor *r, struct service_call *call);
 
+/* A caller of an object lets go of it. */
+void service_caller_leaves(struct reactor *r, struct caller *caller);
+
 /* A server comes, has more threads or fewer, takes no more calls, and is not used any more. */
 void service_comes(struct reactor *r, struct server *server);
 void service_lanes(struct reactor *r, struct server *server);

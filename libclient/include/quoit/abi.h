@@ -291,6 +291,46 @@ struct quoit_cqe {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
+/* ---- things with a name (sync.h) ---- */
+
+/*
+ * A CALL whose team is QUOIT_TEAM_SERVICE + the number of such a thing: quoitd itself does what its
+ * function says.  Its one tensor may be left out; it orders the job by the data.
+ */
+enum quoit_sync_kind {
+	QUOIT_SYNC_LOCK = 1,
+	QUOIT_SYNC_FLAG,
+	QUOIT_SYNC_SEMAPHORE,
+	QUOIT_SYNC_BARRIER,
+	QUOIT_SYNC_NR,
+};
+
+#define QUOIT_CONDITIONS 8u /* of a lock */
+
+/* What a job does: its function's number (quoit_call). */
+enum quoit_sync_op {
+	QUOIT_SYNC_LOCK_IT = 0,
+	QUOIT_SYNC_UNLOCK,
+	QUOIT_SYNC_WAIT_CONDITION, /* sqe.arg: the condition */
+	QUOIT_SYNC_NOTIFY,         /* the same; scalar[0] (uint64_t): how many, UINT64_MAX: all */
+	QUOIT_SYNC_SET_FLAG,
+	QUOIT_SYNC_CLEAR_FLAG,
+	QUOIT_SYNC_WAIT_FLAG,
+	QUOIT_SYNC_TAKE, /* scalar[0] (uint64_t): how many */
+	QUOIT_SYNC_GIVE,
+	QUOIT_SYNC_ARRIVE,
+	QUOIT_SYNC_OP_NR,
+};
+
+/* A result above 0, of a lock: the session that held it has ended, and did not unlock it. */
+#define QUOIT_OWNER_DIED 1
+
+/* sync.flags (ctl.h) */
+#define QUOIT_SYNC_MUST_EXIST  0x1u /* open what is there, make nothing */
+#define QUOIT_SYNC_MUST_BE_NEW 0x2u
+#define QUOIT_SYNC_RECURSIVE   0x4u /* of a lock: its holder may lock it again */
+#define QUOIT_SYNC_UNDO        0x8u /* of a semaphore: what a session took is given back at its end */
+
 /* ---- Quoit's own errors, beside errno ---- */
 
 enum quoit_errno {

@@ -126,6 +126,11 @@ enum quoit_ctl_type {
 	QUOIT_CTL_CALLER,
 	QUOIT_CTL_SERVICES,
 	QUOIT_CTL_CALLERS,
+	/*
+	 * Open a thing with a name, or make it (sync.h).  It is called and closed as a service is
+	 * (SERVICE_CLOSE), and listed with them.
+	 */
+	QUOIT_CTL_SYNC,
 	QUOIT_CTL_NR,
 };
 
@@ -250,7 +255,7 @@ struct quoit_service_reply {
 	uint32_t lanes;   /* threads in all of these */
 	/* 1: the rest is known; 0: it is 0, since only its user and those who see all may see it */
 	uint32_t known;
-	uint32_t reserved;
+	uint32_t kind;    /* enum quoit_sync_kind; 0: a service */
 	uint32_t callers; /* sessions that have looked it up */
 	uint32_t waiting; /* calls that no ring has got, */
 	uint32_t running; /* and those that one has */
@@ -258,6 +263,10 @@ struct quoit_service_reply {
 	uint64_t failed;  /* of these */
 	uint64_t again;   /* calls that went to another ring, since theirs went away first */
 	uint64_t ticks;   /* that calls ran */
+	/* of a flag 1 if it is set; of a semaphore how many it has; of a barrier how many wait */
+	uint64_t value;
+	uint32_t holder; /* of a lock: the process that holds it; 0: none */
+	uint32_t reserved;
 };
 
 struct quoit_caller_reply {
@@ -429,6 +438,17 @@ struct quoit_ctl {
 			uint64_t bytes; /* in the reply: of the memory */
 		} caller;
 		struct {
+			char name[QUOIT_NAME_BYTES];
+			uint32_t uid;  /* its user, or QUOIT_SERVICE_OWN */
+			uint16_t kind; /* enum quoit_sync_kind */
+			uint16_t flags;
+			uint32_t mode; /* QUOIT_SERVE_* */
+			uint32_t gid;
+			uint64_t value, most;
+			uint32_t number; /* in the reply: SERVICE_CLOSE */
+			uint32_t reserved;
+		} sync;
+		struct {
 			uint64_t service; /* the lowest number; CALLERS: the service */
 			uint64_t caller;  /* CALLERS: the lowest number */
 		} services;
@@ -463,7 +483,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello) == 96, "no padding in hello");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_hello_reply) == 128, "no padding in hello's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ring_reply) == 16, "no padding in RING_OPEN's reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_user_reply) == 56, "no padding in USER's reply");
-QUOIT_STATIC_ASSERT(sizeof(struct quoit_service_reply) == 112, "no padding in SERVICES' reply");
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_service_reply) == 128, "no padding in SERVICES' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_caller_reply) == 80, "no padding in CALLERS' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_counters_reply) == 128, "no padding in COUNTERS' reply");
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_ctl) == 256, "every control message is 256 bytes");

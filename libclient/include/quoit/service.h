@@ -70,8 +70,9 @@ QUOIT_TO_CHECK int quoit_serve(struct quoit_session *s, const char *name,
  * long if nobody serves the service any more, and then fails with -ENOENT; if the session has
  * opened the service before and not closed it, as long as that said.  *ret is the caller's until
  * quoit_close_service or quoit_close.  -ENOENT: nobody serves it, or this user may not call it, or
- * there is no such user; -EINVAL: the name or the time is not allowed; -ENFILE: the session calls
- * QUOIT_MAX_SERVICES already; -EDQUOT: the user has no memory left.  quoit_open_text says more.
+ * there is no such user; -EINVAL: the name or the time is not allowed, or something else has the
+ * name; -ENFILE: the session calls QUOIT_MAX_SERVICES already; -EDQUOT: the user has no memory
+ * left.  quoit_open_text says more.
  */
 QUOIT_TO_CHECK int quoit_open_service(struct quoit_session *s, const char *name, unsigned wait_ms,
 				      struct quoit_service **ret);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* services_sync.c - opens and makes locks, flags, semaphores and barriers */
+#include "services_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAGS                                                                                      \
+	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO)
+
+/* Parties of a barrier: each waits by a call, and a session has so many. */
+#define PARTIES_MOST 65536u
+
+static int check_values(const struct quoit_ctl *m, char *text, size_t size)
+{
+	const bool has_values = m->sync.value || m->sync.most;
+
+	if (m->sync.kind == QUOIT_SYNC_BARRIER &&
+	    (!m->sync.value || m->sync.value > PARTIES_MOST || m->sync.most))
+		snprintf(text, size, "a barrier has 1 to %u parties, not %llu", PARTIES_MOST,
+			 (unsigned long long)m->sync.value);
+	else if (m->sync.kind == QUOIT_SYNC_SEMAPHORE && m->sync.most &&
+		 m->sync.value > m->sync.most)
+		snprintf(text, size, "a semaphore that may have %llu cannot have %llu at first",
+			 (unsigned long long)m->sync.most, (unsigned long long)m->sync.value);
+	else if (m->sync.kind < QUOIT_SYNC_SEMAPHORE && has_values)
+		snprintf(text, size, "a lock or a flag has no value");
+	else if (m->sync.flags & QUOIT_SYNC_RECURSIVE && m->sync.kind != QUOIT_SYNC_LOCK)
+		snprintf(text, size, "only a lock can be recursive");
+	else if (m->sync.flags & QUOIT_SYNC_UNDO && m->sync.kind != QUOIT_SYNC_SEMAPHORE)
+		snprintf(text, size, "only what was taken from a semaphore can be undone");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int check(const struct connection *c, const struct quoit_ctl *m, char *text, size_t size)
+{
+	const uint16_t both = QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW;
+
+	if (!services_is_name(m->sync.name))
+		snprintf(text, size,
+			 "a name must have 1 to %u characters, printable ASCII without blanks and "
+			 "'/'",
+			 QUOIT_NAME_BYTES - 1);
+	else if (!m->sync.kind || m->sync.kind >= QUOIT_SYNC_NR)
+		snprintf(text, size, "unknown kind %u", m->sync.kind);
+	else if (m->sync.flags & ~FLAGS || (m->sync.flags & both) == both)
+		snprintf(
+			text, size,
+			"flags %#x: allowed are MUST_EXIST or MUST_BE_NEW; RECURSIVE of a lock; UNDO "
+			"of a semaphore",
+			m->sync.flags);
+	else if (check_values(m, text, size) == 0)
+		return services_check_mode(c, m->sync.mode, m->sync.gid, text, size);
+	return -EINVAL;
+}
+
+static int check_existing(const struct connection *c, const struct service *service,
+			  const struct quoit_ctl *m, char *text, size_t size)
+{
+	const struct object *o = service->object;
+
+	if (!services_may_call(c, service)) {
+		snprintf(text, size, "uid %u has no '%s' that uid %u may open", service->uid,
+			 service->name, c->uid);
+		return -ENOENT;
+	}
+	if (!o || o->kind != m->sync.kind) {
+		snprintf(text, size, "'%s' is a %s", service->name, object_kind(o ? o->kind : 0));
+		return -EINVAL;
+	}
+	if (m->sync.flags & QUOIT_SYNC_MUST_BE_NEW) {
+		snprintf(text, size, "there is a %s '%s' already", object_kind(o->kind),
+			 service->name);
+		return -EEXIST;
+	}
+	if ((m->sync.flags & QUOIT_SYNC_RECURSIVE && !o->recursive) ||
+	    (m->sync.flags & QUOIT_SYNC_UNDO && !o->undoes)) {
+		snprintf(text, size, "%s '%s' was made without flag %s", object_kind(o->kind),
+			 service->name, o->kind == QUOIT_SYNC_LOCK ? "RECURSIVE" : "UNDO");
+		return -EINVAL;
+	}
+	if (m->sync.most && m->sync.most != o->most) {
+		snprintf(text, size, "semaphore '%s' may have %llu", service->name,
+			 (unsigned long long)o->most);
+		return -EINVAL;
+	}
+	if (o->kind == QUOIT_SYNC_BARRIER && o->parties != m->sync.value) {
+		snprintf(text, size, "barrier '%s' has %u parties", service->name, o->parties);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct object *object_new(const struct quoit_ctl *m)
+{
+	struct object *o = calloc(1, sizeof *o);
+
+	if (!o)
+		return NULL;
+	o->kind = (uint8_t)m->sync.kind;
+	o->recursive = m->sync.flags & QUOIT_SYNC_RECURSIVE;
+	o->undoes = m->sync.flags & QUOIT_SYNC_UNDO;
+	if (o->kind == QUOIT_SYNC_BARRIER) {
+		o->parties = (uint32_t)m->sync.value;
+	} else {
+		o->count = m->sync.value;
+		o->most = m->sync.most ? m->sync.most : UINT64_MAX;
+	}
+	return o;
+}
+
+static int make(struct connection *c, const struct quoit_ctl *m, struct service **ret, char *text,
+		size_t size)
+{
+	const uint64_t cost = sizeof(struct service) + sizeof(struct object);
+	struct control *control = c->control;
+	uint64_t left;
+
+	if (services_are_many(control, c->uid)) {
+		snprintf(text, size, "a user has at most 256 services and things with names");
+		return -ENFILE;
+	}
+	if (services_charge(control, c->uid, cost, &left) < 0) {
+		snprintf(text, size, "it needs %llu KiB of %llu left; close sessions",
+			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
+		return -EDQUOT;
+	}
+	*ret = service_new(control, c->uid, m->sync.name, &control->reactors[c->reactor]);
+	if (*ret)
+		(*ret)->object = object_new(m);
+	if (!*ret || !(*ret)->object) {
+		services_return(control, c->uid, cost);
+		if (*ret)
+			service_look(control, *ret);
+		snprintf(text, size, "quoitd has no memory for it");
+		return -ENOMEM;
+	}
+	(*ret)->charged = cost;
+	(*ret)->mode = m->sync.mode;
+	(*ret)->gid = m->sync.gid;
+	object_fill_functions(&(*ret)->functions);
+	return 0;
+}
+
+static int find_or_make(struct connection *c, const struct quoit_ctl *m, struct service **ret,
+			char *text, size_t size)
+{
+	uid_t uid = m->sync.uid == QUOIT_SERVICE_OWN ? c->uid : m->sync.uid;
+
+	*ret = services_find(c->control, uid, m->sync.name);
+	if (*ret)
+		return check_existing(c, *ret, m, text, size);
+	if (uid == c->uid && !(m->sync.flags & QUOIT_SYNC_MUST_EXIST))
+		return make(c, m, ret, text, size);
+	snprintf(text, size, "uid %u has no '%s' that uid %u may open", uid, m->sync.name, c->uid);
+	return -ENOENT;
+}
+
+void services_open_sync(struct connection *c, const struct quoit_ctl *m)
+{
+	char text[QUOIT_TEXT_BYTES];
+	struct service *service = NULL;
+	int err = check(c, m, text, sizeof text);
+
+	if (!err)
+		err = find_or_make(c, m, &service, text, sizeof text);
+	if (err < 0) {
+		connection_reply_result(c, m->type, m->seq, err, "%s", text);
+		return;
+	}
+	services_attach(c, service, 0, m);
+	service_look(c->control, service); /* if the session could not have it, nobody has */
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* objects.c - the functions of objects, as if a process served them */
+#include "objects.h"
+
+#include <string.h>
+
+/* Each takes a tensor, or none, and changes nothing in it: what it is given orders it by the data. */
+#define ACCESS "m---"
+
+/* In the order of enum quoit_sync_op.  What is prompt is answered at once. */
+static const struct {
+	const char *name;
+	enum quoit_sync_kind kind;
+	bool is_prompt;
+} ops[QUOIT_SYNC_OP_NR] = {
+	[QUOIT_SYNC_LOCK_IT] = {"lock", QUOIT_SYNC_LOCK, false},
+	[QUOIT_SYNC_UNLOCK] = {"unlock", QUOIT_SYNC_LOCK, true},
+	[QUOIT_SYNC_WAIT_CONDITION] = {"wait_condition", QUOIT_SYNC_LOCK, false},
+	[QUOIT_SYNC_NOTIFY] = {"notify", QUOIT_SYNC_LOCK, true},
+	[QUOIT_SYNC_SET_FLAG] = {"set_flag", QUOIT_SYNC_FLAG, true},
+	[QUOIT_SYNC_CLEAR_FLAG] = {"clear_flag", QUOIT_SYNC_FLAG, true},
+	[QUOIT_SYNC_WAIT_FLAG] = {"wait_flag", QUOIT_SYNC_FLAG, false},
+	[QUOIT_SYNC_TAKE] = {"take", QUOIT_SYNC_SEMAPHORE, false},
+	[QUOIT_SYNC_GIVE] = {"give", QUOIT_SYNC_SEMAPHORE, true},
+	[QUOIT_SYNC_ARRIVE] = {"arrive", QUOIT_SYNC_BARRIER, false},
+};
+
+void object_fill_functions(struct service_functions *ret)
+{
+	for (uint32_t i = 0; i < QUOIT_SYNC_OP_NR; i++) {
+		struct function *f = &ret->function[i];
+
+		f->row = *optable_row(QUOIT_OP_CALL);
+		f->row.shape = SHAPE_SYNC;
+		f->row.types = QUOIT_TYPES_X; /* wherever it is, as that of a NOP */
+		memcpy(f->row.access, ACCESS, QUOIT_MAX_TENSORS_PER_JOB);
+		optable_read_access(&f->row);
+		strcpy(f->name, ops[i].name);
+	}
+	atomic_store_explicit(&ret->count, QUOIT_SYNC_OP_NR, memory_order_release);
+}
+
+bool object_has_op(const struct object *o, uint8_t op)
+{
+	return ops[op].kind == o->kind;
+}
+
+bool object_is_prompt(uint8_t op)
+{
+	return ops[op].is_prompt;
+}
+
+const char *object_kind(enum quoit_sync_kind kind)
+{
+	static const char *const kinds[QUOIT_SYNC_NR] = {"service", "lock", "flag", "semaphore",
+							 "barrier"};
+
+	return kinds[kind];
+}

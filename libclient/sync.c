@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* sync.c - opens and closes locks, flags, semaphores and barriers, and runs single jobs */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "control.h"
+#include "library.h"
+#include "mine.h"
+#include "refusal.h"
+#include "service.h"
+#include "sync.h"
+
+#define BUSY_NAP_NS 1000000u /* quoitd is yet to fetch what was cancelled before */
+
+static int open_sync(struct quoit_session *s, enum quoit_sync_kind kind, const char *name,
+		     const struct quoit_sync_params *params)
+{
+	static const struct quoit_sync_params defaults;
+	const struct quoit_sync_params *p = params ? params : &defaults;
+	struct quoit_ctl m = {.type = QUOIT_CTL_SYNC,
+			      .sync = {.kind = (uint16_t)kind,
+				       .flags = (uint16_t)p->flags,
+				       .mode = p->mode,
+				       .gid = p->gid,
+				       .value = p->value,
+				       .most = p->most}};
+	struct service_name parts;
+	int err;
+
+	if (!libquoit_is_mine(s->mine))
+		return libquoit_text_refuse_child();
+	err = libquoit_service_parse(name, &parts);
+	if (!err && (p->flags >> 16 || p->reserved))
+		err = libquoit_text_refuse(-EINVAL, "flags %#x, reserved %u: see quoit_sync_params",
+					   p->flags, p->reserved);
+	if (err)
+		return err;
+	memcpy(m.sync.name, parts.name, sizeof m.sync.name);
+	m.sync.uid = parts.uid;
+	err = libquoit_control_ask(s, &m, -1);
+	if (err)
+		return err;
+	if (m.sync.number >= QUOIT_MAX_SERVICES)
+		return libquoit_text_refuse_reply();
+	libquoit_sync_note(s, m.sync.number, kind, parts.name);
+	return (int)((QUOIT_TEAM_SERVICE + m.sync.number) << 8);
+}
+
+int quoit_open_lock(struct quoit_session *s, const char *name,
+		    const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_LOCK, name, params);
+}
+
+int quoit_open_flag(struct quoit_session *s, const char *name,
+		    const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_FLAG, name, params);
+}
+
+int quoit_open_semaphore(struct quoit_session *s, const char *name,
+			 const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_SEMAPHORE, name, params);
+}
+
+int quoit_open_barrier(struct quoit_session *s, const char *name,
+		       const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_BARRIER, name, params);
+}
+
+int quoit_close_sync(struct quoit_session *s, int number)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_SERVICE_CLOSE};
+
+	if (!libquoit_is_mine(s->mine))
+		return libquoit_text_refuse_child();
+	if (number < 0 || number & 0xff || number >> 8 < (int)QUOIT_TEAM_SERVICE ||
+	    number >> 8 >= (int)(QUOIT_TEAM_SERVICE + QUOIT_MAX_SERVICES))
+		return libquoit_text_refuse(-EINVAL,
+					    "%d is not a number of quoit_open_lock and its "
+					    "kin",
+					    number);
+	m.service_function.service = ((uint32_t)number >> 8) - QUOIT_TEAM_SERVICE;
+	return libquoit_control_ask(s, &m, -1);
+}
+
+int quoit_run_at(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms, const char *here)
+{
+	quoit_job job;
+	int err = quoit_start(q, sqe, &job);
+
+	if (err)
+		return err;
+	err = quoit_wait_at(q, job, timeout_ms, here);
+	if (err != -ETIME || quoit_get_result(q, job) == -EINVAL) /* the job's own end */
+		return err;
+	/* It may end just now, and then that is what has happened. */
+	while (quoit_get_result(q, job) == -EINPROGRESS && quoit_cancel(q, job) == -EBUSY)
+		(void)nanosleep(&(struct timespec){.tv_nsec = BUSY_NAP_NS}, NULL);
+	err = quoit_wait_at(q, job, QUOIT_FOREVER, here);
+	if (err != -ECANCELED)
+		return err;
+	return libquoit_refuse(q, -ETIME, "it was cancelled, since it had not happened in %d ms",
+			       timeout_ms);
+}
