@@ -85,7 +85,7 @@ QUOIT_TO_CHECK int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int tim
 
 /* ---- jobs: `number` is what quoit_open_* returned ---- */
 
-/* What the builders below are made with. */
+/* Any of these jobs, as the builders below make them.  Without what arg and the scalars say. */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_sync_job(int number, enum quoit_sync_op op,
 							   quoit_tensor t)
 {
