@@ -119,6 +119,7 @@ struct reactor {
 	struct service *bereft;                      /* services with calls that nobody serves */
 	uint32_t leavers;    /* sessions that leave and have calls under way */
 	bool lacks_room;     /* a CQ of a server had none for what is to be posted */
+	bool tells;          /* a caller of its own about a call of an object */
 	bool callers_letter; /* the control thread has a letter about callers_gone */
 
 	struct caller *callers_gone; /* that nothing uses any more */

@@ -109,6 +109,7 @@ struct service_call {
 	bool took;                          /* from a semaphore, as much as it asked for */
 	uint8_t notified;                   /* of a lock: by this condition + 1; 0: by none */
 	bool waits;                         /* it is there */
+	bool submits;                       /* to an object: it has just come, and is unanswered */
 	bool stranded;                      /* with those whose function no server has */
 	bool withdrawn;                     /* it is not to begin */
 	/* The server's: */

@@ -8,9 +8,10 @@
 #define QUOITD_OBJECT_CALLS_H
 
 #include "session/objects.h"
+#include "session/owner.h"
 
 /* A caller's call has come. */
-void object_submit(struct service_call *call);
+void object_submit(struct reactor *r, struct service_call *call);
 
 /* Its caller does not want it any more: it ends, if it waits. */
 void object_withdraw(struct service_call *call);

@@ -9,12 +9,14 @@
 #include "base/tsc.h"
 #include "call_queue.h"
 #include "exchange.h"
+#include "session/owner.h"
 
 /* ---- ends of calls ---- */
 
 /*
  * The call ends.  Its reactor hears of it later, even if it is this one: else the jobs behind it
- * could ask for the same object again in the midst of this, one in the other.
+ * could ask for the same object again in the midst of this, one in the other.  One that is answered
+ * while it is submitted is told when that is done.
  */
 static void answer(struct service_call *call, int32_t result)
 {
@@ -25,7 +27,10 @@ static void answer(struct service_call *call, int32_t result)
 	call->ran = true;
 	call->began = call->ended = tsc_now();
 	call->result = result;
-	exchange_post(call->caller->reactor, &call->letter, LETTER_DONE);
+	if (call->submits)
+		call->submits = false;
+	else
+		exchange_post(call->caller->reactor, &call->letter, LETTER_DONE);
 }
 
 static void refuse(struct service_call *call, int32_t error, const char *why)
@@ -350,7 +355,7 @@ static void show(struct object *o)
 			      memory_order_relaxed);
 }
 
-void object_submit(struct service_call *call)
+static void submit(struct service_call *call)
 {
 	struct object *o = call->caller->service->object;
 	const uint8_t op = call->entry.function;
@@ -365,6 +370,30 @@ void object_submit(struct service_call *call)
 	}
 	snprintf(why, sizeof why, "it is a %s: it cannot do this", object_kind(o->kind));
 	refuse(call, -EINVAL, why);
+}
+
+/* A caller's next job may come while it hears of one that has ended: that one is told in a letter. */
+static void tell_at_once(struct reactor *r, struct service_call *call)
+{
+	struct reactor *to = call->caller->reactor;
+
+	if (r->tells) {
+		exchange_post(to, &call->letter, LETTER_DONE);
+		return;
+	}
+	r->tells = true;
+	exchange_send(r, to, &call->letter, LETTER_DONE);
+	r->tells = false;
+}
+
+void object_submit(struct reactor *r, struct service_call *call)
+{
+	call->submits = true;
+	submit(call);
+	if (call->submits)
+		call->submits = false; /* it waits */
+	else
+		tell_at_once(r, call);
 }
 
 /* A party has died: those who wait are told, and others when they arrive. */

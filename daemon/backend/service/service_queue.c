@@ -274,7 +274,7 @@ void service_submit(struct reactor *r, struct service_call *call)
 	struct service *service = call->caller->service;
 
 	if (service->object) {
-		object_submit(call);
+		object_submit(r, call);
 		return;
 	}
 	ledger_open(&call->caller->guest->page, &service->clock);
