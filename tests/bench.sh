@@ -96,6 +96,9 @@ goals() {
 		service call_service/handovers <= 1.5 a call of another process, times two hand-overs by futex
 		service nop_beside/nop <= 1.01 a NOP beside an idle service and an idle team, of alone
 		service addition_beside/addition <= 1.01 the same, x = x + 1
+		sync lock_unlock/nop <= 2.5 LOCK and UNLOCK as jobs, times a NOP
+		sync last/section_8 <= 1.1 a lock that 8 processes want, the process that gets it least, times the mean
+		sync barrier_8/pthread <= 3 a barrier of 8 processes on 2 cores, times pthread_barrier in shared memory
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
@@ -121,7 +124,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service event cholesky wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync event cholesky wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
