@@ -226,6 +226,24 @@ Test(sync_ends, condition_that_fails_before_it_is_waited_for_keeps_the_lock)
 	parties_end(&t);
 }
 
+Test(sync_ends, lock_that_a_condition_gave_up_is_had_again_with_the_same_tensor)
+{
+	struct parties t = parties_begin();
+	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
+	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	quoit_tensor x = quoit_create_vector(t.a.q, QUOIT_F32, 1);
+	quoit_job wait;
+
+	cr_assert_eq(quoit_run(t.a.q, quoit_lock(a, x), SOON_MS), 0);
+	wait = party_start(&t.a, quoit_wait_condition(a, 0, 0));
+	cr_assert_eq(quoit_run(t.b.q, quoit_lock(b, 0), SOON_MS), 0);
+	cr_assert_eq(quoit_run(t.b.q, quoit_notify(b, 0, 1, 0), SOON_MS), 0);
+	cr_assert_eq(quoit_run(t.b.q, quoit_unlock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_wait(t.a.q, wait, SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, x), SOON_MS), 0);
+	parties_end(&t);
+}
+
 /* ---- deaths ---- */
 
 #define WRITTEN (16 * MIB) /* numbers */

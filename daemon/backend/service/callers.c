@@ -444,15 +444,15 @@ void caller_done(struct reactor *r, struct service_call *call)
 		call->is_done = true;
 		return;
 	}
+	if (s && call->job != NIL && c->service->object && s->memory.tidying > TIDY_WAITS) {
+		hold_back(s, call);
+		return;
+	}
 	if (call->ran)
 		count(c, call);
 	if (!s || call->job == NIL) {
 		c->unheard += call->took ? call->entry.scalar[0] : 0;
 		finish(r, call);
-		return;
-	}
-	if (call->caller->service->object && s->memory.tidying > TIDY_WAITS) {
-		hold_back(s, call);
 		return;
 	}
 	reactor_charge(r, s);

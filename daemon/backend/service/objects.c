@@ -180,6 +180,7 @@ static void wait_for_condition(struct object *o, struct service_call *call)
 		       "the session has the lock more than once, and would keep it");
 		return;
 	}
+	call->token = o->held_with[0]; /* it is had again as it was */
 	wait_in(q, call);
 	free_lock(o);
 }
