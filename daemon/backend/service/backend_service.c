@@ -41,7 +41,7 @@ static void count_leaver(struct reactor *r, struct session *s, bool leaves)
 	s->services.leaves = leaves;
 }
 
-/* NULL: the ring serves no service, or there is no ring. */
+/* What the ring serves.  NULL: it serves nothing, or its session has no such ring. */
 static struct server *server_of(const struct ring *ring)
 {
 	return ring && ring->team ? ring->team->server : NULL;

@@ -57,8 +57,9 @@ static int64_t row_offset(const struct view *v, uint64_t row)
 }
 
 /*
- * Copy elements [from, upto) of one tensor, whose first element is at `to`, but stop after *runs
- * runs, and count these down.  Returns the first element that was not copied.
+ * Copy elements [from, upto) of a tensor, whose first element goes to `to`.  Each run of elements
+ * that lie beside each other counts *runs down; 0 ends the copy.  Returns the first element that was
+ * not copied.
  */
 static uint64_t copy_elements(const struct view *v, uint8_t *to, const uint8_t *dense,
 			      uint64_t from, uint64_t upto, unsigned *runs)
@@ -80,8 +81,8 @@ static uint64_t copy_elements(const struct view *v, uint8_t *to, const uint8_t *
 }
 
 /*
- * Copy more of this tensor, whose results begin `begin` bytes from the start of all.  False: some of
- * it is left.
+ * Copy more of one tensor.  Its results are `begin` bytes behind those of the first tensor.  False:
+ * some of it is left.
  */
 static bool copy_tensor(const struct session *s, const struct view *v, struct service_call *call,
 			uint64_t begin, uint64_t upto, unsigned *runs)
