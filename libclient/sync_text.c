@@ -19,12 +19,7 @@ void libquoit_sync_note(struct quoit_session *s, uint32_t number, enum quoit_syn
 
 bool libquoit_sync_what(struct quoit_session *s, const struct quoit_error *e, char *to, size_t size)
 {
-	static const char *const kinds[QUOIT_SYNC_NR] = {
-		[QUOIT_SYNC_LOCK] = "lock",
-		[QUOIT_SYNC_FLAG] = "flag",
-		[QUOIT_SYNC_SEMAPHORE] = "semaphore",
-		[QUOIT_SYNC_BARRIER] = "barrier",
-	};
+	static const char *const kinds[QUOIT_SYNC_NR] = QUOIT_SYNC_NAMES;
 	static const char *const ops[QUOIT_SYNC_OP_NR] = {
 		[QUOIT_SYNC_LOCK_IT] = "lock",
 		[QUOIT_SYNC_UNLOCK] = "unlock",

@@ -52,8 +52,7 @@ bool object_is_prompt(uint8_t op)
 
 const char *object_kind(enum quoit_sync_kind kind)
 {
-	static const char *const kinds[QUOIT_SYNC_NR] = {"service", "lock", "flag", "semaphore",
-							 "barrier"};
+	static const char *const kinds[QUOIT_SYNC_NR] = QUOIT_SYNC_NAMES;
 
 	return kinds[kind];
 }

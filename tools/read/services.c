@@ -106,8 +106,7 @@ void services_name(const struct quoit_service_reply *s, char ret[SERVICES_NAME_B
 
 const char *services_kind(const struct quoit_service_reply *s)
 {
-	static const char *const kinds[QUOIT_SYNC_NR] = {"service", "lock", "flag", "semaphore",
-							 "barrier"};
+	static const char *const kinds[QUOIT_SYNC_NR] = QUOIT_SYNC_NAMES;
 
 	return s->kind < QUOIT_SYNC_NR ? kinds[s->kind] : "?";
 }

@@ -305,6 +305,12 @@ enum quoit_sync_kind {
 	QUOIT_SYNC_NR,
 };
 
+/* Their names, from 0, which is a service. */
+#define QUOIT_SYNC_NAMES                                                                           \
+	{                                                                                          \
+		"service", "lock", "flag", "semaphore", "barrier"                                  \
+	}
+
 #define QUOIT_CONDITIONS 8u /* of a lock */
 
 /* What a job does: its function's number (quoit_call). */
