@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.c - opens and closes locks, flags, semaphores and barriers, and runs single jobs */
+/* sync.c - opens and closes locks, flags, semaphores and barriers */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "control.h"
 #include "library.h"
@@ -10,8 +9,6 @@
 #include "refusal.h"
 #include "service.h"
 #include "sync.h"
-
-#define BUSY_NAP_NS 1000000u /* quoitd is yet to fetch what was cancelled before */
 
 static int open_sync(struct quoit_session *s, enum quoit_sync_kind kind, const char *name,
 		     const struct quoit_sync_params *params)
@@ -85,24 +82,4 @@ int quoit_close_sync(struct quoit_session *s, int number)
 					    number);
 	m.service_function.service = ((uint32_t)number >> 8) - QUOIT_TEAM_SERVICE;
 	return libquoit_control_ask(s, &m, -1);
-}
-
-int quoit_run_at(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms, const char *here)
-{
-	quoit_job job;
-	int err = quoit_start(q, sqe, &job);
-
-	if (err)
-		return err;
-	err = quoit_wait_at(q, job, timeout_ms, here);
-	if (err != -ETIME || quoit_get_result(q, job) == -EINVAL) /* the job's own end */
-		return err;
-	/* It may end just now, and then that is what has happened. */
-	while (quoit_get_result(q, job) == -EINPROGRESS && quoit_cancel(q, job) == -EBUSY)
-		(void)nanosleep(&(struct timespec){.tv_nsec = BUSY_NAP_NS}, NULL);
-	err = quoit_wait_at(q, job, QUOIT_FOREVER, here);
-	if (err != -ECANCELED)
-		return err;
-	return libquoit_refuse(q, -ETIME, "it was cancelled, since it had not happened in %d ms",
-			       timeout_ms);
 }

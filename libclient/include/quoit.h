@@ -433,6 +433,16 @@ QUOIT_TO_CHECK int quoit_wait(struct quoit_ring *q, quoit_job job, int timeout_m
 #define quoit_wait(...) quoit_wait_at(__VA_ARGS__, QUOIT_HERE)
 
 /*
+ * Put a job in, and wait for its end.  Returns its result.  If it has not begun when the
+ * time has passed, or waits for a lock or its kin, it is cancelled: -ETIME, and nothing of it has
+ * happened.  If it runs, this waits on for its result.
+ */
+QUOIT_TO_CHECK int quoit_run_at(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms,
+				const char *here);
+QUOIT_TO_CHECK int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms);
+#define quoit_run(...) quoit_run_at(__VA_ARGS__, QUOIT_HERE)
+
+/*
  * Wait until at least n of jobs[0..count) have ended (any: n = 1, all: n = count)
  * and return how many have ended.  Their slots stay valid for quoit_get_result.
  */

@@ -73,16 +73,6 @@ QUOIT_TO_CHECK int quoit_open_barrier(struct quoit_session *s, const char *name,
  */
 int quoit_close_sync(struct quoit_session *s, int number);
 
-/*
- * Put a job in, any job, and wait for its end.  Returns its result.  If it has not begun when the
- * time has passed, or waits for a lock or its kin, it is cancelled: -ETIME, and nothing of it has
- * happened.  If it runs, this waits on for its result.
- */
-QUOIT_TO_CHECK int quoit_run_at(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms,
-				const char *here);
-QUOIT_TO_CHECK int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms);
-#define quoit_run(...) quoit_run_at(__VA_ARGS__, QUOIT_HERE)
-
 /* ---- jobs: `number` is what quoit_open_* returned ---- */
 
 /* Any of these jobs, as the builders below make them.  Without what arg and the scalars say. */
