@@ -12,6 +12,12 @@
 /* Time until a job whose tensors are being cleared is looked at again. */
 #define CLEARED_NS 1000000u
 
+/* Its tensors are being cleared, and then its backend gets it, which ends late jobs? */
+static bool will_be_given(const struct backend *b, const struct job *job)
+{
+	return b->can_be_late && !job->failed && job_host_zero(job);
+}
+
 /* Look at a job with a deadline.  Returns the TSC of the next look; UINT64_MAX: never. */
 static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct job *job)
 {
@@ -19,11 +25,8 @@ static uint64_t look_at_deadline(struct reactor *r, struct session *s, struct jo
 	bool can_be_late = b->can_be_late && b->can_be_late(job), posted = true;
 	uint64_t again = UINT64_MAX;
 
-	if (!can_be_late && !job->failed && job->state == JOB_RUNNING && b->can_be_late &&
-	    job_host_zero(job)) /* its backend gets it when its tensors are cleared */
-		return r->now + tsc_from_ns(CLEARED_NS);
 	if (!can_be_late && (job->failed || job->state == JOB_RUNNING))
-		return UINT64_MAX;
+		return will_be_given(b, job) ? r->now + tsc_from_ns(CLEARED_NS) : UINT64_MAX;
 	if (job->deadline > r->now)
 		return job->deadline;
 	if (can_be_late)
