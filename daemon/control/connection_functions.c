@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_name(const char *name, size_t size, char *text, size_t text_size)
+bool connection_is_name(const char *name, size_t size)
 {
 	size_t n = strnlen(name, size);
 	bool fits = n && n < size;
@@ -15,7 +15,12 @@ static int check_name(const char *name, size_t size, char *text, size_t text_siz
 		fits = name[i] > ' ' && name[i] <= '~';
 	for (size_t i = n; fits && i < size; i++)
 		fits = !name[i];
-	if (fits)
+	return fits;
+}
+
+static int check_name(const char *name, size_t size, char *text, size_t text_size)
+{
+	if (connection_is_name(name, size))
 		return 0;
 	snprintf(text, text_size,
 		 "a function's name must have 1 to %zu characters, printable ASCII without blanks, "

@@ -14,4 +14,7 @@ void connection_add_function(struct connection *c, const struct quoit_ctl *m);
 /* Handle the reactor's answer. */
 void connection_answer_function(struct connection *c, const struct mail *m);
 
+/* Visible ASCII without blanks, fewer than `size` characters, and zeros behind them? */
+bool connection_is_name(const char *name, size_t size);
+
 #endif

@@ -8,6 +8,8 @@
 #ifndef QUOITD_CONNECTION_PRIVATE_H
 #define QUOITD_CONNECTION_PRIVATE_H
 
+#include <unistd.h>
+
 #include "connection.h"
 
 /* ---- connection.c ---- */
@@ -68,5 +70,11 @@ void connection_answer_ring(struct connection *c, const struct mail *m);
 
 /* No reactor has this ring any more: free it, and give back what was charged. */
 void connection_drop_ring(struct connection *c, struct ring *ring);
+
+/* May this client see all users, and what is theirs, and change their shares? */
+static inline bool connection_is_in_charge(const struct connection *c)
+{
+	return c->uid == 0 || c->uid == geteuid();
+}
 
 #endif

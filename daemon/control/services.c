@@ -10,23 +10,23 @@
 #include <unistd.h>
 
 #include "charge.h"
+#include "connection_functions.h"
 #include "peer.h"
 
-bool services_is_name(const char name[QUOIT_NAME_BYTES])
+int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t size)
 {
-	size_t n = strnlen(name, QUOIT_NAME_BYTES);
-	bool fits = n && n < QUOIT_NAME_BYTES;
-
-	for (size_t i = 0; fits && i < n; i++)
-		fits = name[i] > ' ' && name[i] <= '~' && name[i] != '/';
-	for (size_t i = n; fits && i < QUOIT_NAME_BYTES; i++)
-		fits = !name[i];
-	return fits;
+	if (connection_is_name(name, QUOIT_NAME_BYTES) && !strchr(name, '/'))
+		return 0;
+	snprintf(text, size,
+		 "a name must have 1 to %u characters, printable ASCII without blanks and '/', and "
+		 "zeros behind them",
+		 QUOIT_NAME_BYTES - 1);
+	return -EINVAL;
 }
 
 /* ---- who may ---- */
 
-bool services_is_member(const struct connection *c, gid_t gid)
+static bool is_member(const struct connection *c, gid_t gid)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
@@ -45,13 +45,13 @@ bool services_is_member(const struct connection *c, gid_t gid)
 
 bool services_may_look(const struct connection *c, uid_t uid)
 {
-	return c->uid == uid || c->uid == 0 || c->uid == geteuid();
+	return c->uid == uid || connection_is_in_charge(c);
 }
 
 bool services_may_call(const struct connection *c, const struct service *service)
 {
 	return c->uid == service->uid || c->uid == 0 || service->mode & QUOIT_SERVE_OTHERS ||
-	       (service->mode & QUOIT_SERVE_GROUP && services_is_member(c, service->gid));
+	       (service->mode & QUOIT_SERVE_GROUP && is_member(c, service->gid));
 }
 
 int services_check_mode(const struct connection *c, uint32_t mode, gid_t gid, char *text,
@@ -66,7 +66,7 @@ int services_check_mode(const struct connection *c, uint32_t mode, gid_t gid, ch
 			 mode, gid, QUOIT_SERVE_GROUP, QUOIT_SERVE_OTHERS);
 		return -EINVAL;
 	}
-	if (!group || services_is_member(c, gid))
+	if (!group || is_member(c, gid))
 		return 0;
 	snprintf(text, size, "group %u is not one of the process's own", gid);
 	return -EPERM;
@@ -140,21 +140,23 @@ static void service_free(struct service *s)
 /* Services and objects of one user at a time. */
 #define SERVICES_MOST 256u
 
-bool services_are_many(const struct control *c, uid_t uid)
+int services_check_count(const struct control *c, uid_t uid, char *text, size_t size)
 {
 	uint32_t n = 0;
 
 	for (const struct service *s = c->services.first; s; s = s->next)
 		n += s->uid == uid;
-	return n >= SERVICES_MOST;
+	if (n < SERVICES_MOST)
+		return 0;
+	snprintf(text, size, "a user has at most %u services and things with names", SERVICES_MOST);
+	return -ENFILE;
 }
 
 /* Its home may be looking at it: it is freed when that has answered. */
-void service_look(struct control *c, struct service *service)
+void service_look(struct service *service)
 {
 	const struct mail end = {.type = MAIL_SERVICE_END, .service = service};
 
-	(void)c;
 	if (service->servers || service->callers || service->ending)
 		return;
 	service->ending = true;

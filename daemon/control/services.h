@@ -2,8 +2,8 @@
 /*
  * services.h - the services that there are: names, who serves, who may call (session/services.h).
  *
- * A service begins with the first ring that serves its name, and ends when no ring serves it and no
- * session calls it.  Control thread only.
+ * A service begins with the first ring that serves its name, an object with the first session that
+ * opens it.  Each ends when no ring serves it and no session has it open.  Control thread only.
  */
 #ifndef QUOITD_CONTROL_SERVICES_H
 #define QUOITD_CONTROL_SERVICES_H
@@ -47,12 +47,5 @@ int services_timeout_ms(const struct control *c);
 
 /* Free all that is left; no reactor runs any more. */
 void services_done(struct control *c);
-
-/* May the connection's user call it?  Is it of the user's own, or is the user in charge? */
-bool services_may_call(const struct connection *c, const struct service *service);
-bool services_may_look(const struct connection *c, uid_t uid);
-
-/* Visible ASCII, 1 to 31 characters, without blanks and '/', and zeros behind them? */
-bool services_is_name(const char name[QUOIT_NAME_BYTES]);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tsc.h"
 #include "charge.h"
 
 /* ---- SERVICE ---- */
@@ -55,7 +54,6 @@ static struct caller *caller_new(struct connection *c, struct service *service, 
 
 	if (!caller)
 		return NULL;
-	caller->functions = &service->functions;
 	caller->service = service;
 	caller->guest = guest;
 	caller->reactor = &c->control->reactors[c->reactor];
@@ -66,7 +64,6 @@ static struct caller *caller_new(struct connection *c, struct service *service, 
 	caller->pid = c->pid;
 	caller->wait_ms = wait_ms;
 	caller->seen_deaths = service->object ? COUNT_OF(service->object->deaths) : 0;
-	caller->wait_ticks = tsc_from_ns(wait_ms * UINT64_C(1000000));
 	caller->connection = c;
 	caller->opened = 1;
 	prepare_calls(caller);
@@ -138,10 +135,9 @@ static int call(struct connection *c, struct service *service, uint32_t wait_ms,
 
 static void refuse(struct connection *c, const struct quoit_ctl *m)
 {
-	connection_reply_result(
-		c, m->type, m->seq, -ENOENT,
-		"nobody serves '%.31s' of uid %u, or uid %u may not call it", m->service.name,
-		m->service.uid == QUOIT_SERVICE_OWN ? c->uid : m->service.uid, c->uid);
+	connection_reply_result(c, m->type, m->seq, -ENOENT,
+				"nobody serves '%.31s' of uid %u, or uid %u may not call it",
+				m->service.name, services_user(c, m->service.uid), c->uid);
 }
 
 static bool seeks(const struct connection *c)
@@ -150,7 +146,7 @@ static bool seeks(const struct connection *c)
 }
 
 /* A reply that cannot be sent ends the connection, which has then stopped already. */
-static void stop_seeking(struct connection *c)
+void services_hung_up(struct connection *c)
 {
 	if (!seeks(c))
 		return;
@@ -194,29 +190,21 @@ void services_attach(struct connection *c, struct service *service, uint32_t wai
 	c->pending_seq = m->seq;
 }
 
-/* Answer, if there is such a service; false: not yet. */
+/* Answer, if something has the name that the client may use; false: not yet. */
 static bool answer(struct connection *c, const struct quoit_ctl *m)
 {
-	uid_t uid = m->service.uid == QUOIT_SERVICE_OWN ? c->uid : m->service.uid;
-	struct service *service = services_find(c->control, uid, m->service.name);
+	struct service *service =
+		services_find(c->control, services_user(c, m->service.uid), m->service.name);
 
-	if (!service || !service_is_served(service) || !services_may_call(c, service))
+	if (!service || !(service->object || service_is_served(service)) ||
+	    !services_may_call(c, service))
 		return false;
-	stop_seeking(c);
-	services_attach(c, service, m->service.wait_ms, m);
-	return true;
-}
-
-/* Something else has the name; false: it may be a service's. */
-static bool refuse_object(struct connection *c, const struct quoit_ctl *m)
-{
-	uid_t uid = m->service.uid == QUOIT_SERVICE_OWN ? c->uid : m->service.uid;
-	const struct service *service = services_find(c->control, uid, m->service.name);
-
-	if (!service || !service->object || !services_may_call(c, service))
-		return false;
-	connection_reply_result(c, m->type, m->seq, -EINVAL, "'%s' is a %s, not a service",
-				service->name, object_kind(service->object->kind));
+	services_hung_up(c); /* it seeks no more */
+	if (service->object)
+		connection_reply_result(c, m->type, m->seq, -EINVAL, "'%s' is a %s, not a service",
+					service->name, object_kind(service->object->kind));
+	else
+		services_attach(c, service, m->service.wait_ms, m);
 	return true;
 }
 
@@ -232,15 +220,21 @@ void services_answer_open(struct connection *c, const struct mail *m)
 
 void services_open(struct connection *c, const struct quoit_ctl *m)
 {
-	if (!services_is_name(m->service.name) || m->service.wait_ms > QUOIT_SERVICE_MOST_MS ||
-	    m->service.reply_ms > QUOIT_SERVICE_MOST_MS) {
-		connection_reply_result(c, m->type, m->seq, -EINVAL,
-					"allowed are a name of 1 to %u characters, printable ASCII "
-					"without blanks and '/', and up to %u ms",
-					QUOIT_NAME_BYTES - 1, QUOIT_SERVICE_MOST_MS);
+	char text[QUOIT_TEXT_BYTES];
+
+	if (services_check_name(m->service.name, text, sizeof text) < 0) {
+		connection_reply_result(c, m->type, m->seq, -EINVAL, "%s", text);
 		return;
 	}
-	if (refuse_object(c, m) || answer(c, m))
+	if (m->service.wait_ms > QUOIT_SERVICE_MOST_MS ||
+	    m->service.reply_ms > QUOIT_SERVICE_MOST_MS) {
+		connection_reply_result(c, m->type, m->seq, -EINVAL,
+					"wait_ms %u, reply_ms %u: allowed are up to %u",
+					m->service.wait_ms, m->service.reply_ms,
+					QUOIT_SERVICE_MOST_MS);
+		return;
+	}
+	if (answer(c, m))
 		return;
 	if (!m->service.reply_ms) {
 		refuse(c, m);
@@ -252,15 +246,9 @@ void services_open(struct connection *c, const struct quoit_ctl *m)
 	c->control->services.seekers++;
 }
 
-void services_hung_up(struct connection *c)
-{
-	stop_seeking(c);
-}
-
 void services_advance(struct control *c)
 {
 	uint64_t now;
-
 	const bool news = c->services.told != c->services.news;
 
 	c->services.told = c->services.news;
@@ -271,7 +259,7 @@ void services_advance(struct control *c)
 		if (!seeks(conn) || conn->state != CONNECTION_OPEN)
 			continue;
 		if (!(news && answer(conn, &conn->held)) && now >= conn->seeks_until_ns) {
-			stop_seeking(conn);
+			services_hung_up(conn);
 			refuse(conn, &conn->held);
 		}
 	}
@@ -317,7 +305,7 @@ void services_find_function(struct connection *c, const struct quoit_ctl *m)
 		refuse_number(c, m);
 		return;
 	}
-	f = caller->functions;
+	f = &caller->service->functions;
 	count = COUNT_OF(f->count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (strncmp(f->function[i].name, m->service_function.name, QUOIT_NAME_BYTES) != 0)
@@ -359,6 +347,5 @@ void caller_free(struct control *c, struct caller *caller)
 		caller->connection->callers[caller->index] = NULL;
 	services_return(c, caller->uid, sizeof *caller);
 	free(caller);
-	if (!service->ending)
-		service_look(c, service);
+	service_look(service);
 }

@@ -11,8 +11,18 @@
 /* The service of this name and user; NULL: there is none. */
 struct service *services_find(const struct control *c, uid_t uid, const char *name);
 
-/* Is the process that has connected a member of this group? */
-bool services_is_member(const struct connection *c, gid_t gid);
+/* The user that a request means by uid. */
+static inline uid_t services_user(const struct connection *c, uint32_t uid)
+{
+	return uid == QUOIT_SERVICE_OWN ? c->uid : uid;
+}
+
+/* May the connection's user call it?  Is it of the user's own, or is the user in charge? */
+bool services_may_call(const struct connection *c, const struct service *service);
+bool services_may_look(const struct connection *c, uid_t uid);
+
+/* -EINVAL, with a text: no service can have this name. */
+int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t size);
 
 /* Does a ring serve it now? */
 bool service_is_served(const struct service *service);
@@ -21,10 +31,10 @@ bool service_is_served(const struct service *service);
 struct service *service_new(struct control *c, uid_t uid, const char *name, struct reactor *home);
 
 /* If nobody serves and calls it any more, it ends. */
-void service_look(struct control *c, struct service *service);
+void service_look(struct service *service);
 
-/* Has the user as many as one may have? */
-bool services_are_many(const struct control *c, uid_t uid);
+/* -ENFILE, with a text: the user has as many as one may have. */
+int services_check_count(const struct control *c, uid_t uid, char *text, size_t size);
 
 /* Charge a user for what may outlive its sessions. */
 int services_charge(struct control *c, uid_t uid, uint64_t bytes, uint64_t *ret_left);

@@ -27,13 +27,9 @@ void services_serve(struct connection *c, const struct quoit_ctl *m)
 	if (m->serve.reserved) {
 		snprintf(text, sizeof text, "SERVE has unknown fields");
 		err = -EINVAL;
-	} else if (!services_is_name(m->serve.name)) {
-		snprintf(text, sizeof text,
-			 "a service's name must have 1 to %u characters, printable ASCII without "
-			 "blanks and '/'",
-			 QUOIT_NAME_BYTES - 1);
-		err = -EINVAL;
 	}
+	if (!err)
+		err = services_check_name(m->serve.name, text, sizeof text);
 	if (!err)
 		err = services_check_mode(c, m->serve.mode, m->serve.gid, text, sizeof text);
 	if (err < 0) {
@@ -44,7 +40,6 @@ void services_serve(struct connection *c, const struct quoit_ctl *m)
 	c->serve_ask.ring = m->serve.ring;
 	c->serve_ask.text[0] = '\0';
 	c->pending = m->type;
-	c->pending_seq = m->seq;
 	mailbox_send(&c->control->reactors[c->reactor].inbox, &mail);
 }
 
@@ -115,9 +110,7 @@ static struct server *server_new(const struct connection *c, const struct serve_
 	}
 	s->begin_letter.of = s->lanes_letter.of = s->go_letter.of = s->end_letter.of = s;
 	s->reactor = &c->control->reactors[c->reactor];
-	s->session_id = c->session->id;
 	s->ring_index = ask->ring;
-	s->uid = c->uid;
 	s->pid = c->pid;
 	return s;
 }
@@ -132,29 +125,29 @@ static bool has_server(const struct service *service)
 }
 
 /* Find or make the service, and have the ring serve it. */
-static int serve(struct connection *c, const struct quoit_ctl *m, char *text, size_t size)
+static int serve(struct connection *c, char *text, size_t size)
 {
 	struct control *control = c->control;
+	const struct quoit_ctl *m = &c->held;
 	const struct serve_ask *ask = &c->serve_ask;
 	struct service *service = services_find(control, c->uid, m->serve.name), *before = NULL;
 	uint64_t left, cost = cost_of(ask);
 	struct server *server;
-	int err = service ? check_functions(service, ask, text, size) : 0;
+	int err;
 
 	if (service && service->object) {
 		snprintf(text, size, "'%s' is no service but a %s", service->name,
 			 object_kind(service->object->kind));
 		return -EEXIST;
 	}
+	err = service ? check_functions(service, ask, text, size) : 0;
 	if (err && !has_server(service)) { /* those who still call it get no more of it */
 		before = service;
 		service = NULL;
 		err = 0;
 	}
-	if (!service && services_are_many(control, c->uid)) {
-		snprintf(text, size, "a user has at most 256 services and things with names");
-		err = -ENFILE;
-	}
+	if (!service)
+		err = services_check_count(control, c->uid, text, size);
 	if (!err && services_charge(control, c->uid, cost, &left) < 0) {
 		snprintf(text, size, "a service needs %llu KiB of %llu left; close sessions",
 			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
@@ -196,23 +189,22 @@ static int serve(struct connection *c, const struct quoit_ctl *m, char *text, si
 
 void services_answer_serve(struct connection *c, const struct mail *m)
 {
-	const struct quoit_ctl ask = c->held;
-	char text[QUOIT_TEXT_BYTES];
+	const struct quoit_ctl *ask = &c->held;
+	char *text = c->serve_ask.text;
 	int err = m->result;
 
 	c->pending = 0;
 	if (c->state != CONNECTION_OPEN)
 		return;
-	memcpy(text, c->serve_ask.text, sizeof text);
 	if (!err) {
-		err = serve(c, &ask, text, sizeof text);
+		err = serve(c, text, sizeof c->serve_ask.text);
 		if (err < 0) /* the ring is a team's as before */
 			connection_send_mail(c, MAIL_SERVE, c->serve_ask.ring, 0);
 	}
 	if (err < 0)
-		connection_reply_result(c, ask.type, ask.seq, err, "%s", text);
+		connection_reply_result(c, ask->type, ask->seq, err, "%s", text);
 	else
-		c->pending = ask.type; /* until server_begun */
+		c->pending = ask->type; /* until server_begun */
 }
 
 static void answer_begun(struct server *server, int err)
@@ -256,10 +248,9 @@ void server_free(struct control *c, struct server *server)
 	if (!server->begun)
 		answer_begun(server, -EBADF);
 	leave_connection(server);
-	services_return(c, server->uid, server->charged);
+	services_return(c, service->uid, server->charged);
 	server_release(server);
-	if (!service->ending)
-		service_look(c, service);
+	service_look(service);
 }
 
 /* ---- CALLER ---- */
@@ -295,7 +286,8 @@ static bool note_mapped(struct server *server, const struct caller *caller)
 	for (uint32_t i = 0; i < server->mapped_count; i++) {
 		if (server->mapped[i].number == caller->number)
 			return true;
-		of_user += server->mapped[i].uid == caller->uid && caller->uid != server->uid;
+		of_user +=
+			server->mapped[i].uid == caller->uid && caller->uid != server->service->uid;
 	}
 	if (server->mapped_count + untold >= SERVER_CALLERS || of_user >= CALLERS_OF_USER)
 		return false;
@@ -339,7 +331,11 @@ void services_give_memory(struct connection *c, const struct quoit_ctl *m)
 		return;
 	}
 	if (!note_mapped(server, caller)) {
-		refuse_caller(c, m, -ENFILE, "a ring serves at most 1024 callers, 256 of one user");
+		connection_reply_result(
+			c, m->type, m->seq, -ENFILE,
+			"ring %u, caller %u: a ring serves at most %u callers, %u of "
+			"one user",
+			m->caller.ring, m->caller.caller, SERVER_CALLERS, CALLERS_OF_USER);
 		return;
 	}
 	answer.caller.ring = m->caller.ring;

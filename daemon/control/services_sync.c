@@ -10,7 +10,7 @@
 #define FLAGS                                                                                      \
 	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO)
 
-/* Parties of a barrier: each waits by a call, and a session has so many. */
+/* The most parties of a barrier.  Each waits in a call of its own. */
 #define PARTIES_MOST 65536u
 
 static int check_values(const struct quoit_ctl *m, char *text, size_t size)
@@ -40,12 +40,9 @@ static int check(const struct connection *c, const struct quoit_ctl *m, char *te
 {
 	const uint16_t both = QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW;
 
-	if (!services_is_name(m->sync.name))
-		snprintf(text, size,
-			 "a name must have 1 to %u characters, printable ASCII without blanks and "
-			 "'/'",
-			 QUOIT_NAME_BYTES - 1);
-	else if (!m->sync.kind || m->sync.kind >= QUOIT_SYNC_NR)
+	if (services_check_name(m->sync.name, text, size) < 0)
+		return -EINVAL;
+	if (!m->sync.kind || m->sync.kind >= QUOIT_SYNC_NR)
 		snprintf(text, size, "unknown kind %u", m->sync.kind);
 	else if (m->sync.flags & ~FLAGS || (m->sync.flags & both) == both)
 		snprintf(
@@ -119,11 +116,10 @@ static int make(struct connection *c, const struct quoit_ctl *m, struct service 
 	const uint64_t cost = sizeof(struct service) + sizeof(struct object);
 	struct control *control = c->control;
 	uint64_t left;
+	int err = services_check_count(control, c->uid, text, size);
 
-	if (services_are_many(control, c->uid)) {
-		snprintf(text, size, "a user has at most 256 services and things with names");
-		return -ENFILE;
-	}
+	if (err)
+		return err;
 	if (services_charge(control, c->uid, cost, &left) < 0) {
 		snprintf(text, size, "it needs %llu KiB of %llu left; close sessions",
 			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
@@ -135,7 +131,7 @@ static int make(struct connection *c, const struct quoit_ctl *m, struct service 
 	if (!*ret || !(*ret)->object) {
 		services_return(control, c->uid, cost);
 		if (*ret)
-			service_look(control, *ret);
+			service_look(*ret);
 		snprintf(text, size, "quoitd has no memory for it");
 		return -ENOMEM;
 	}
@@ -149,7 +145,7 @@ static int make(struct connection *c, const struct quoit_ctl *m, struct service 
 static int find_or_make(struct connection *c, const struct quoit_ctl *m, struct service **ret,
 			char *text, size_t size)
 {
-	uid_t uid = m->sync.uid == QUOIT_SERVICE_OWN ? c->uid : m->sync.uid;
+	uid_t uid = services_user(c, m->sync.uid);
 
 	*ret = services_find(c->control, uid, m->sync.name);
 	if (*ret)
@@ -173,5 +169,5 @@ void services_open_sync(struct connection *c, const struct quoit_ctl *m)
 		return;
 	}
 	services_attach(c, service, 0, m);
-	service_look(c->control, service); /* if the session could not have it, nobody has */
+	service_look(service); /* if the session could not have it, nobody has */
 }

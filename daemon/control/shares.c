@@ -10,12 +10,6 @@
 #include "base/log.h"
 #include "connection_private.h"
 
-/* May this client see all users, and change their shares? */
-static bool is_in_charge(const struct connection *c)
-{
-	return c->uid == 0 || c->uid == geteuid();
-}
-
 static uint32_t sessions_of(const struct control *control, uid_t uid)
 {
 	uint32_t n = 0;
@@ -73,7 +67,7 @@ void shares_tell(struct connection *c, const struct quoit_ctl *m)
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
 	const struct budget_user *user;
 
-	if (is_in_charge(c))
+	if (connection_is_in_charge(c))
 		user = budget_next(budget, m->user.uid);
 	else
 		user = m->user.uid <= c->uid ? budget_of(budget, c->uid) : NULL;
@@ -119,7 +113,7 @@ void shares_set(struct connection *c, const struct quoit_ctl *m)
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
 	int err;
 
-	if (!is_in_charge(c)) {
+	if (!connection_is_in_charge(c)) {
 		connection_reply_result(c, m->type, m->seq, -EPERM,
 					"only root and quoitd's own user may change shares");
 		return;

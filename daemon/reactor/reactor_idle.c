@@ -93,14 +93,6 @@ void reactor_settle(struct reactor *r)
 	r->next_deadline = UINT64_MAX;
 }
 
-void reactor_wake(struct reactor *r)
-{
-	uint64_t one = 1;
-	ssize_t n = write(r->eventfd, &one, sizeof one);
-
-	(void)n;
-}
-
 /* ---- publishing counters, taking notes for traces ---- */
 
 /* Look for sessions whose memory has vanished although nothing was done for them. */

@@ -21,7 +21,4 @@ void reactor_settle(struct reactor *r);
 /* After each pass; work: it found some. */
 void reactor_idle(struct reactor *r, bool work);
 
-/* From any thread: make the reactor look at its mailbox and its flags. */
-void reactor_wake(struct reactor *r);
-
 #endif

@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "base/dear.h"
 #include "base/limits.h"
@@ -181,5 +182,14 @@ bool reactor_send_memory(struct reactor *r, const struct memory_message *m);
 
 /* Wake the client of a ring that sleeps (BELL_WAKE), or ring its armed descriptor (BELL_RING). */
 void reactor_bells_ring(struct ring *ring, unsigned op);
+
+/* From any thread: make the reactor look at its mailbox, its letters and its flags. */
+static inline void reactor_wake(struct reactor *r)
+{
+	uint64_t one = 1;
+	ssize_t n = write(r->eventfd, &one, sizeof one);
+
+	(void)n;
+}
 
 #endif

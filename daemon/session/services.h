@@ -198,9 +198,7 @@ struct server {
 	/* These never change. */
 	struct service *service;
 	struct reactor *reactor;
-	uint64_t session_id;
 	uint32_t ring_index;
-	uid_t uid;
 	pid_t pid;
 	uint32_t entries;   /* of the ring's CQ */
 	uint32_t functions; /* how many of the service's it has */
@@ -242,7 +240,6 @@ struct server {
 
 struct caller {
 	/* These never change. */
-	const struct service_functions *functions;
 	struct service *service;
 	struct guest *guest;
 	struct reactor *reactor; /* the session's */
@@ -256,8 +253,7 @@ struct caller {
 	uint32_t seen_deaths; /* of a barrier's parties: it has been told of so many */
 	bool is_mourned;      /* its own death is among these */
 	/* These never change. */
-	uint64_t wait_ticks; /* how long a call waits while nobody serves the service */
-	uint32_t wait_ms;
+	uint32_t wait_ms; /* so long a call waits while nobody serves the service */
 	/* The control thread's: */
 	struct caller *next;
 	struct caller *before;

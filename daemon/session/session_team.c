@@ -30,7 +30,7 @@ static const struct service_functions *functions_of_service(const struct session
 {
 	const struct caller *c = s->services.caller[team - QUOIT_TEAM_SERVICE];
 
-	return c && !c->closing ? c->functions : NULL;
+	return c && !c->closing ? &c->service->functions : NULL;
 }
 
 /* A ring that serves a service has the functions for other sessions. */
@@ -55,7 +55,7 @@ const struct function *team_function_of(const struct session *s, const struct jo
 
 	if (team < QUOIT_TEAM_SERVICE)
 		return &team_ring(s, team)->team->function[number];
-	return &s->services.caller[team - QUOIT_TEAM_SERVICE]->functions->function[number];
+	return &s->services.caller[team - QUOIT_TEAM_SERVICE]->service->functions.function[number];
 }
 
 uint32_t team_functions(const struct session *s, uint8_t team)

@@ -214,11 +214,11 @@ static void tell(enum mail_type type, struct server *server, struct caller *call
 	REQUIRE(services_mail(&control, &m));
 }
 
-static struct server *server_of(const struct service *service, uint64_t session)
+static struct server *server_of(const struct service *service, const struct session *s)
 {
 	struct server *i = service->servers;
 
-	while (i && i->session_id != session)
+	while (i && (!i->connection || i->connection->session != s))
 		i = i->next;
 	return i;
 }
@@ -249,7 +249,7 @@ static void let_servers_go(const struct session *s)
 	struct server *server;
 
 	for (struct service *i = control.services.first; i; i = i->next)
-		while ((server = server_of(i, s->id)) != NULL)
+		while ((server = server_of(i, s)) != NULL)
 			tell(MAIL_SERVER_GONE, server, NULL);
 }
 

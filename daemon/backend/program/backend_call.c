@@ -20,17 +20,11 @@
 #include "job/sched.h"
 #include "session/session_team.h"
 
-/* Calls that were posted and not taken take about so long on one thread. */
-#define AHEAD_NS 50000u
-
 /* Slots of the CQ that calls leave free, for returns that are refused: those need one each. */
 #define CREDITS_KEPT 4
 
 /* So many are posted at a time; each that returns makes quoitd post more. */
 #define POST_MOST 64u
-
-/* What a client may say about its threads. */
-#define LANES_MOST 1024u
 
 /* Has a team got this job?  While its tensors are cleared, workers have it. */
 static bool is_posted(const struct job *job)
@@ -64,9 +58,9 @@ static uint32_t most_ahead(const struct ring *ring)
 	uint32_t lanes = __atomic_load_n(&ring->client->lanes, __ATOMIC_RELAXED);
 	uint64_t run = ring->team->run_ticks, brief = 0;
 
-	lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
+	lanes = lanes < CALL_LANES_MOST ? lanes : CALL_LANES_MOST;
 	if (run)
-		brief = tsc_from_ns(AHEAD_NS) / run;
+		brief = tsc_from_ns(CALL_AHEAD_NS) / run;
 	return (brief > lanes ? (uint32_t)brief : lanes) + 1;
 }
 
@@ -157,23 +151,6 @@ static struct job *find(const struct ring *ring, uint64_t id)
 	return job->sqe.team == ring->index ? job : NULL;
 }
 
-/* The mean over the last few calls. */
-static void learn(struct ring_team *team, uint64_t ticks)
-{
-	team->run_ticks =
-		team->run_ticks ? team->run_ticks - team->run_ticks / 8 + ticks / 8 : ticks;
-	team->run_ticks += !team->run_ticks;
-}
-
-static void take_stamps(struct job *job, const struct quoit_sqe *sqe)
-{
-	uint64_t now = tsc_now();
-
-	if (sqe->began)
-		job->start = tsc_between(job->start, tsc_of_raw(sqe->began), now);
-	job->end = sqe->finished ? tsc_between(job->start, tsc_of_raw(sqe->finished), now) : now;
-}
-
 int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, struct fault *f)
 {
 	struct session *s = ring->session;
@@ -188,8 +165,8 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 	if (!job)
 		return refuse(f, -ENOENT, QUOIT_FIELD_NONE, 0, 0);
 	forget(ring);
-	take_stamps(job, sqe);
-	learn(ring->team, job->end - job->start);
+	call_return_stamps(sqe, &job->start, &job->end);
+	call_learn(&ring->team->run_ticks, job->end - job->start);
 	s->calls.returned++;
 	s->calls.ticks += job->end - job->start;
 	if (!job->failed)

@@ -6,7 +6,14 @@
 #include <errno.h>
 
 #include "base/fault.h"
+#include "base/tsc.h"
 #include "session/session.h"
+
+/* Calls that threads have ahead of their turn take about so long. */
+#define CALL_AHEAD_NS 50000u
+
+/* Threads that a program may say it has: more are taken for so many. */
+#define CALL_LANES_MOST 1024u
 
 /*
  * Fill in an entry for this job.  Of the tensors only those are written that the function takes:
@@ -28,6 +35,24 @@ static inline struct quoit_error call_return_error(const struct quoit_sqe *sqe)
 {
 	return (struct quoit_error){.field = sqe->about < QUOIT_FIELD_NR ? (uint8_t)sqe->about : 0,
 				    .value = {sqe->found[0], sqe->found[1]}};
+}
+
+/* When it began and ended, by its own clock: not before *began, which is when it was handed out. */
+static inline void call_return_stamps(const struct quoit_sqe *sqe, uint64_t *began,
+				      uint64_t *ret_ended)
+{
+	uint64_t now = tsc_now();
+
+	if (sqe->began)
+		*began = tsc_between(*began, tsc_of_raw(sqe->began), now);
+	*ret_ended = sqe->finished ? tsc_between(*began, tsc_of_raw(sqe->finished), now) : now;
+}
+
+/* Note how long a call ran in the mean over the last few; 0: none has run. */
+static inline void call_learn(uint64_t *run_ticks, uint64_t ticks)
+{
+	*run_ticks = *run_ticks ? *run_ticks - *run_ticks / 8 + ticks / 8 : ticks;
+	*run_ticks += !*run_ticks;
 }
 
 #endif

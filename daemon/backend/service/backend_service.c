@@ -102,30 +102,22 @@ static void leaving(struct reactor *r, struct session *s)
 		abandon(r, s);
 }
 
-/* While quoitd ends, a session serves as long as others are there that may call. */
-static bool is_needed(const struct session *s)
+/* Has it calls that have begun?  While quoitd ends: or are there others that may call? */
+static bool still_serves(const struct session *s, bool drains)
 {
 	for (uint32_t i = 0; s->services.servers && i < s->ring_count; i++) {
 		const struct server *server = server_of(s->rings[i]);
 
-		if (server && (server->posted || COUNT_OF(server->service->attached)))
+		if (server && (server->posted || (drains && COUNT_OF(server->service->attached))))
 			return true;
 	}
-	return false;
-}
-
-static bool has_begun_calls(const struct session *s)
-{
-	for (uint32_t i = 0; s->services.servers && i < s->ring_count; i++)
-		if (server_of(s->rings[i]) && server_of(s->rings[i])->posted)
-			return true;
 	return false;
 }
 
 static bool leave(struct reactor *r, struct session *s)
 {
 	callers_leave(r, s);
-	if (!is_over(r, s) && (s->ending == MAIL_DRAIN ? is_needed(s) : has_begun_calls(s))) {
+	if (!is_over(r, s) && still_serves(s, s->ending == MAIL_DRAIN)) {
 		count_leaver(r, s, true);
 		return false;
 	}

@@ -2,8 +2,6 @@
 /* exchange.c - letters from reactor to reactor: a list that all push to, and one takes whole */
 #include "exchange.h"
 
-#include <unistd.h>
-
 #include "base/tsc.h"
 #include "callers.h"
 #include "servers.h"
@@ -68,12 +66,8 @@ static void push(struct reactor *to, struct letter *letter)
 		letter->next = first;
 	while (!atomic_compare_exchange_weak(&to->letters, &first, letter));
 	/* seq_cst, both: it sees the letter before it sleeps, or we see that it sleeps. */
-	if (__atomic_load_n(&to->need_wake, __ATOMIC_SEQ_CST)) {
-		uint64_t one = 1;
-		ssize_t n = write(to->eventfd, &one, sizeof one);
-
-		(void)n;
-	}
+	if (__atomic_load_n(&to->need_wake, __ATOMIC_SEQ_CST))
+		reactor_wake(to);
 }
 
 void exchange_send(struct reactor *from, struct reactor *to, struct letter *letter,

@@ -126,16 +126,6 @@ static struct service_call *find(const struct server *server, uint64_t id)
 	return call && call->serial == id >> 32 ? call : NULL;
 }
 
-static void take_stamps(struct service_call *call, const struct quoit_sqe *sqe)
-{
-	uint64_t now = tsc_now();
-
-	if (sqe->began)
-		call->began = tsc_between(call->began, tsc_of_raw(sqe->began), now);
-	call->ended =
-		sqe->finished ? tsc_between(call->began, tsc_of_raw(sqe->finished), now) : now;
-}
-
 /* The bytes that RETURN names; NULL: they do not lie within the process's memory. */
 static const uint8_t *find_results(const struct session *s, uint64_t results, uint64_t bytes)
 {
@@ -233,7 +223,7 @@ int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *
 	if (!call)
 		return refuse_unknown(r, server, s, f);
 	leave(server, call);
-	take_stamps(call, sqe);
+	call_return_stamps(sqe, &call->began, &call->ended);
 	call->ran = true;
 	if (!judge(s, server, call, sqe))
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_RETURN);

@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/program/call_entry.h"
 #include "base/tsc.h"
 #include "exchange.h"
 #include "servers.h"
 #include "servers_private.h"
 
 #define ENTRIES_LEAST 32u
-
-/* What a client may say about its threads. */
-#define LANES_MOST 1024u
 
 /* Interval of looks at the CQs while there is something to post that one has no room for. */
 #define ROOM_NS 5000000u
@@ -59,7 +57,7 @@ static uint32_t lanes_of(const struct ring *ring)
 {
 	uint32_t lanes = __atomic_load_n(&ring->client->lanes, __ATOMIC_RELAXED);
 
-	return lanes < LANES_MOST ? lanes : LANES_MOST;
+	return lanes < CALL_LANES_MOST ? lanes : CALL_LANES_MOST;
 }
 
 void server_begin(struct reactor *r, struct session *s, uint32_t index, struct server *server)

@@ -5,15 +5,13 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "backend/program/call_entry.h"
 #include "base/tsc.h"
 #include "call_queue.h"
 #include "exchange.h"
 #include "object_calls.h"
 
-/* Calls that a server has ahead of their turn take about so long on one thread. */
-#define AHEAD_NS 50000u
-
-/* And they are at most so many for each thread. */
+/* Calls that a server has ahead of their turn are at most so many for each thread. */
 #define AHEAD_MOST 16u
 
 /* Slots of a server's CQ that calls leave free. */
@@ -84,7 +82,7 @@ static struct service_call *choose_call(struct service *service)
  */
 static uint64_t most_ahead(const struct service *service, uint64_t lanes)
 {
-	uint64_t brief = service->run_ticks ? tsc_from_ns(AHEAD_NS) / service->run_ticks : 0;
+	uint64_t brief = service->run_ticks ? tsc_from_ns(CALL_AHEAD_NS) / service->run_ticks : 0;
 
 	if (!brief)
 		return service->serving_count == 1;
@@ -204,7 +202,8 @@ static bool is_due(const struct reactor *r, const struct service *service,
 	uint64_t since =
 		call->submitted > service->bereft_since ? call->submitted : service->bereft_since;
 
-	return r->now >= since && r->now - since >= call->caller->wait_ticks;
+	return r->now >= since &&
+	       r->now - since >= tsc_from_ns(call->caller->wait_ms * UINT64_C(1000000));
 }
 
 static bool expire_queue(struct reactor *r, struct service *service, struct call_queue *q)
@@ -284,13 +283,6 @@ void service_submit(struct reactor *r, struct service_call *call)
 	watch(r, service);
 }
 
-/* The mean over the last few calls. */
-static void learn(struct service *service, uint64_t ticks)
-{
-	service->run_ticks += ticks / 8 - service->run_ticks / 8;
-	service->run_ticks += !service->run_ticks;
-}
-
 static void count(struct service *service, const struct service_call *call)
 {
 	uint64_t ticks = call->ended - call->began;
@@ -299,7 +291,7 @@ static void count(struct service *service, const struct service_call *call)
 	COUNT_BY(service->failed, call->result < 0);
 	COUNT_BY(service->ticks, ticks);
 	ledger_count(&call->caller->guest->page, (int64_t)ticks, call->share);
-	learn(service, ticks);
+	call_learn(&service->run_ticks, ticks);
 }
 
 /* If nothing of the server is used any more, the control thread can free it. */
