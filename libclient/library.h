@@ -15,7 +15,8 @@
  *	order.c    events between rings
  *	team_*.c   the program's own functions as jobs: team_serve.c takes and runs calls
  *	serve_*.c  the same for other processes: serve.c opens, serve_call.c fills in a call
- *	service.c  functions of other processes, to call them
+ *	service*.c functions of other processes, to call them
+ *	sync*.c    locks and their kin      run.c    a job, put in and waited for
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
  * control.h, those of strerror.c and error_field.c in refusal.h, those of team_*.c in team.h,
@@ -91,11 +92,11 @@ struct quoit_session {
 	/* info.max_tensors records; their memory is touched when used */
 	struct tensor_record *tensors;
 
-	pthread_mutex_t list; /* guards rings, teams and services */
+	pthread_mutex_t list; /* guards rings, teams, services and sync */
 	struct quoit_ring *rings;
 	struct quoit_team *teams;
 	struct quoit_service *services;
-	struct sync_name sync[QUOIT_MAX_SERVICES]; /* by number; "": none (sync.h) */
+	struct sync_name sync[QUOIT_MAX_SERVICES]; /* by number; kind 0: none (sync.h) */
 	uint32_t laneless; /* atomic: how many of them have no threads of their own */
 };
 
@@ -204,5 +205,8 @@ void libquoit_ring_free(struct quoit_ring *q);
 
 /* The record of a living tensor; NULL: there is none. */
 const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t);
+
+/* Bytes of an element; 0: there is no such type. */
+uint64_t libquoit_element_bytes(uint8_t dtype);
 
 #endif

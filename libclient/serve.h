@@ -126,9 +126,6 @@ void libquoit_results_end(struct quoit_team *t);
 
 /* ---- serve_copy.c ---- */
 
-/* Bytes of an element; 0: there is no such type. */
-uint64_t libquoit_element_bytes(uint8_t dtype);
-
 /* Bytes of a dense tensor; false: they do not fit in 63 bits. */
 bool libquoit_dense_bytes(const struct quoit_call_tensor *t, uint64_t *ret);
 

@@ -2,16 +2,8 @@
 /* serve_copy.c - where a call's tensor lies, and a dense copy of it */
 #include <string.h>
 
+#include "library.h"
 #include "serve.h"
-
-uint64_t libquoit_element_bytes(uint8_t dtype)
-{
-	static const uint8_t bytes[QUOIT_DTYPE_NR] = {
-		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
-		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2};
-
-	return dtype < QUOIT_DTYPE_NR ? bytes[dtype] : 0;
-}
 
 static bool is_empty(const struct quoit_call_tensor *t)
 {

@@ -110,6 +110,8 @@ int quoit_find_function(const struct quoit_team *team, const char *name)
 
 static void team_free(struct quoit_team *t)
 {
+	if (t->serve)
+		libquoit_serve_end(t);
 	for (unsigned i = 0; t->functions && i < t->count; i++) {
 		free((char *)(uintptr_t)t->functions[i].name);
 		free((char *)(uintptr_t)t->functions[i].access);
@@ -180,8 +182,6 @@ static int end(struct quoit_team *t)
 		libquoit_team_stop_lanes(t);
 		err = libquoit_ring_close_team(t->ring);
 	}
-	if (t->serve)
-		libquoit_serve_end(t);
 	team_free(t);
 	return err;
 }
@@ -297,8 +297,6 @@ void libquoit_team_free_all(struct quoit_session *s)
 	while ((t = s->teams) != NULL) {
 		s->teams = t->next;
 		libquoit_ring_free(t->ring);
-		if (t->serve)
-			libquoit_serve_end(t);
 		team_free(t);
 	}
 }

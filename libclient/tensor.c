@@ -261,3 +261,12 @@ bool quoit_get_shape(struct quoit_ring *q, quoit_tensor t, struct quoit_shape *r
 	*ret = record->shape;
 	return true;
 }
+
+uint64_t libquoit_element_bytes(uint8_t dtype)
+{
+	static const uint8_t bytes[QUOIT_DTYPE_NR] = {
+		[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
+		[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2};
+
+	return dtype < QUOIT_DTYPE_NR ? bytes[dtype] : 0;
+}

@@ -21,11 +21,6 @@
 /* a piece takes at most this share of the arena, so that eight rings can have all their pieces */
 #define PIECES_IN_ARENA 32u
 
-static const uint8_t element_bytes[QUOIT_DTYPE_NR] = {
-	[QUOIT_F32] = 4, [QUOIT_F64] = 8,  [QUOIT_I32] = 4,
-	[QUOIT_I64] = 8, [QUOIT_BF16] = 2, [QUOIT_F16] = 2,
-};
-
 /* ---- cutting a tensor into pieces ---- */
 
 /*
@@ -85,7 +80,7 @@ static int cut_init(struct cut *c, struct quoit_ring *q, quoit_tensor t, uint64_
 				       libquoit_arena_bytes(s), PIECES_IN_ARENA);
 	if (limit > PIECE_BYTES)
 		limit = PIECE_BYTES;
-	element = element_bytes[record->shape.dtype];
+	element = libquoit_element_bytes(record->shape.dtype);
 	*c = (struct cut){.shape = &record->shape, .inner = element, .size = size, .axis = -1};
 	whole = element;
 	for (int i = QUOIT_MAX_DIMS - 1; i >= 0; i--) {
@@ -133,7 +128,8 @@ static bool cut_next(struct cut *c, struct piece *ret)
 			ret->shape.stride[i] =
 				ret->shape.dim[i] == 1
 					? 0
-					: (int32_t)(c->stride[i] / element_bytes[c->shape->dtype]);
+					: (int32_t)(c->stride[i] / (int64_t)libquoit_element_bytes(
+									   c->shape->dtype));
 	}
 	c->done += ret->bytes;
 	return true;

@@ -21,12 +21,12 @@
 
 static const struct args_command command = {
 	"calls", "[SERVICE]",
-	"Print a line for each session that calls a service; with a SERVICE (NAME, or USER/NAME\n"
-	"if it is another user's) only of that one.  MEAN is the mean time that a call ran, WAIT\n"
-	"the mean time that it waited before, LONGEST the longest time that one ran.  '-': not\n"
-	"known.  You see your own callers and the callers of your services; root and quoitd's\n"
-	"own user see all.  Exit status 1: there is none to show, there is no such service, or\n"
-	"quoitd is not there.",
+	"Print a line for each session that has a service, lock, flag, semaphore or barrier open;\n"
+	"with a SERVICE (NAME, or USER/NAME if it is another user's) only for that one.\n"
+	"MEAN is the mean time that a call ran, WAIT the mean time that it waited before, LONGEST\n"
+	"the longest time that one ran.  '-': not known.  You see your own callers and the\n"
+	"callers of your services; root and quoitd's own user see all.  Exit status 1: there\n"
+	"is none to show, there is no such service, or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_ls.c - `quoit ls`: list the services */
+/* cmd_ls.c - `quoit ls`: list services, locks and their kin */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -122,7 +122,7 @@ static bool is_of_processes(unsigned column)
 	return column == SERVERS || column == LANES || column == RUNNING || column == AGAIN;
 }
 
-/* What others do with a service is shown to its user alone. */
+/* What others do with it is shown only to its user, root and quoitd's own user. */
 static bool is_known(const struct quoit_service_reply *s, unsigned column)
 {
 	if (column == GID)

@@ -9,6 +9,7 @@
 
 #include <quoit.h>
 
+#include "library.h"
 #include "serve.h"
 #include "service.h"
 

@@ -17,7 +17,7 @@ static size_t bytes_of(unsigned count)
 	return count * sizeof(_Atomic(pid_t));
 }
 
-static void kill_group(const struct group_guard *g, unsigned place)
+void group_guard_clear(const struct group_guard *g, unsigned place)
 {
 	pid_t group = atomic_exchange(&g->group[place], 0);
 
@@ -40,7 +40,7 @@ static void guard(const struct group_guard *g, int lifeline)
 	while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR)
 		;
 	for (unsigned i = 0; i < g->count; i++)
-		kill_group(g, i);
+		group_guard_clear(g, i);
 	_exit(0);
 }
 
@@ -92,9 +92,4 @@ void group_guard_enter(const struct group_guard *g, unsigned place)
 {
 	(void)setpgid(0, 0);
 	g->group[place] = getpid();
-}
-
-void group_guard_clear(const struct group_guard *g, unsigned place)
-{
-	kill_group(g, place);
 }

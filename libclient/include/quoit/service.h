@@ -57,8 +57,9 @@ struct quoit_serve_params {
  * name only.  When it is closed, calls that have not begun go to another process.
  *
  * -EINVAL: a name, a function or a parameter is not allowed, or does not fit the service that there
- * is; -EPERM: the group is not one of this process's; and as quoit_open_team.  quoit_open_text says
- * more.
+ * is; -EEXIST: a lock or its kin has the name; -EPERM: the group is not one of this process's;
+ * -ENFILE: the user has 256 services and things with a name; and as quoit_open_team.
+ * quoit_open_text says more.
  */
 QUOIT_TO_CHECK int quoit_serve(struct quoit_session *s, const char *name,
 			       const struct quoit_function *functions, unsigned count,
