@@ -84,15 +84,22 @@ static bool open_locks(struct stage *s, struct sync_party p[3])
 	return open_three(s, p, sync_thing("l", QUOIT_SYNC_LOCK, 0));
 }
 
+/* The first has the lock, and the others wait for it. */
+static bool open_held(struct stage *s, struct sync_party p[3])
+{
+	if (!open_locks(s, p) || !CHECK(s, !sync_run(&p[0], QUOIT_SYNC_LOCK_IT, 0)))
+		return false;
+	sync_begin(s, &p[1], QUOIT_SYNC_LOCK_IT, 0, 1);
+	sync_begin(s, &p[2], QUOIT_SYNC_LOCK_IT, 0, 2);
+	return true;
+}
+
 static void holder(struct stage *s, enum going how)
 {
 	struct sync_party p[3];
 
-	if (!open_locks(s, p))
+	if (!open_held(s, p))
 		return;
-	CHECK(s, !sync_run(&p[0], QUOIT_SYNC_LOCK_IT, 0));
-	sync_begin(s, &p[1], QUOIT_SYNC_LOCK_IT, 0, 1);
-	sync_begin(s, &p[2], QUOIT_SYNC_LOCK_IT, 0, 2);
 	go(s, &p[0], how, 0);
 	CHECK(s, sync_result(&p[1]) == QUOIT_OWNER_DIED);
 	CHECK(s, !sync_run(&p[1], QUOIT_SYNC_UNLOCK, 0));
@@ -126,8 +133,7 @@ static void recursive_holder(struct stage *s, enum going how)
 	sync_await_waiting(s, &p[2], 1);
 	CHECK(s, !sync_run(&p[1], QUOIT_SYNC_UNLOCK, 0));
 	CHECK(s, !sync_result(&p[2]));
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void recursive_holders(struct stage *s)
@@ -139,17 +145,13 @@ static void waiter(struct stage *s, enum going how)
 {
 	struct sync_party p[3];
 
-	if (!open_locks(s, p))
+	if (!open_held(s, p))
 		return;
-	CHECK(s, !sync_run(&p[0], QUOIT_SYNC_LOCK_IT, 0));
-	sync_begin(s, &p[1], QUOIT_SYNC_LOCK_IT, 0, 1);
-	sync_begin(s, &p[2], QUOIT_SYNC_LOCK_IT, 0, 2);
 	go(s, &p[1], how, 1);
 	sync_await_waiting(s, &p[2], 1);
 	CHECK(s, !sync_run(&p[0], QUOIT_SYNC_UNLOCK, 0));
 	CHECK(s, !sync_result(&p[2])); /* nobody has died with the lock */
-	sync_leave(s, &p[0]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[0], &p[2]);
 }
 
 static void waiters(struct stage *s)
@@ -163,11 +165,8 @@ static void one_that_is_granted(struct stage *s, enum going how)
 	struct sync_party p[3];
 	int32_t res;
 
-	if (!open_locks(s, p))
+	if (!open_held(s, p))
 		return;
-	CHECK(s, !sync_run(&p[0], QUOIT_SYNC_LOCK_IT, 0));
-	sync_begin(s, &p[1], QUOIT_SYNC_LOCK_IT, 0, 1);
-	sync_begin(s, &p[2], QUOIT_SYNC_LOCK_IT, 0, 2);
 	sync_put(s, &p[0], sync_job(&p[0], QUOIT_SYNC_UNLOCK, 0));
 	usleep(stage_random(s, 100));
 	go(s, &p[1], how, 1);
@@ -176,8 +175,7 @@ static void one_that_is_granted(struct stage *s, enum going how)
 	CHECK(s, !sync_result(&p[0]));
 	CHECK(s, !sync_run(&p[2], QUOIT_SYNC_UNLOCK, 0));
 	CHECK(s, !sync_run(&p[0], QUOIT_SYNC_LOCK_IT, 0));
-	sync_leave(s, &p[0]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[0], &p[2]);
 }
 
 static void those_that_are_just_granted(struct stage *s)
@@ -204,8 +202,7 @@ static void condition_waiter(struct stage *s, enum going how)
 	CHECK(s, !sync_result(&p[1]));
 	CHECK(s, sync_run(&p[2], QUOIT_SYNC_UNLOCK, 0) == -EPERM);
 	CHECK(s, !sync_run(&p[1], QUOIT_SYNC_UNLOCK, 0));
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void waiters_for_a_condition(struct stage *s)
@@ -229,8 +226,7 @@ static void notified_waiter(struct stage *s, enum going how)
 	sync_await_waiting(s, &p[2], 1);
 	CHECK(s, !sync_run(&p[1], QUOIT_SYNC_UNLOCK, 0));
 	CHECK(s, !sync_result(&p[2]));
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void waiters_that_were_notified(struct stage *s)
@@ -254,8 +250,7 @@ static void taker(struct stage *s, enum going how, uint16_t flags)
 	sync_begin(s, &p[2], QUOIT_SYNC_TAKE, 1, 1); /* there is no sixth */
 	CHECK(s, !sync_run(&p[1], QUOIT_SYNC_GIVE, 1));
 	CHECK(s, !sync_result(&p[2]));
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void taker_who_undoes(struct stage *s, enum going how)
@@ -287,8 +282,7 @@ static void large_taker(struct stage *s, enum going how)
 	CHECK(s, !sync_result(&p[1]));
 	CHECK(s, !sync_run(&p[2], QUOIT_SYNC_GIVE, 1));
 	CHECK(s, !sync_run(&p[2], QUOIT_SYNC_TAKE, 1));
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void takers_in_front(struct stage *s)
@@ -353,8 +347,7 @@ static void party_of_a_barrier(struct stage *s, enum going how, bool has_come)
 	CHECK(s, arrive(&p[2]) == 2);
 	CHECK(s, sync_result(&p[1]) == 1 && sync_result(&other) == 0);
 	sync_leave(s, &other);
-	sync_leave(s, &p[1]);
-	sync_leave(s, &p[2]);
+	sync_leave_two(s, &p[1], &p[2]);
 }
 
 static void party_that_has_come(struct stage *s, enum going how)

@@ -46,8 +46,7 @@ static void bystanders_go_on(struct stage *s, struct bystanders *x)
 static void bystanders_leave(struct stage *s, struct bystanders *x)
 {
 	bystanders_go_on(s, x);
-	sync_leave(s, &x->a);
-	sync_leave(s, &x->b);
+	sync_leave_two(s, &x->a, &x->b);
 	sync_afresh(s);
 }
 
@@ -244,8 +243,7 @@ static void large_taker_who_gives_up(struct stage *s)
 		CHECK(s, !sync_result(&small));
 		CHECK(s, !sync_run(&small, QUOIT_SYNC_GIVE, 1));
 	}
-	sync_leave(s, &large);
-	sync_leave(s, &small);
+	sync_leave_two(s, &large, &small);
 	sync_afresh(s);
 }
 

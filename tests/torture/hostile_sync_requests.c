@@ -11,34 +11,9 @@
 #include <unistd.h>
 
 #include "ctl_client.h"
+#include "odd_names.h"
 #include "serving.h"
 #include "syncing.h"
-
-/* Names that nothing can have. */
-static const char bad_names[][QUOIT_NAME_BYTES] = {
-	"",
-	"a b",
-	" ",
-	"a/b",
-	"/",
-	"0/l",
-	"a\nb",
-	"\x1b[31m",
-	"\x7f",
-	"\xc3\xa4",
-	"\xff",
-	"a\0b",
-	"\0b",
-	{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-	 '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'},
-};
-#define BAD_NAMES (sizeof bad_names / sizeof *bad_names)
-
-/* Odd ones that it can have. */
-static const char *const good_names[] = {
-	".", "..", "~", "%s%n", "*", "\\", "0123456789abcdef0123456789abcde",
-};
-#define GOOD_NAMES (sizeof good_names / sizeof *good_names)
 
 static const struct raw_wish wish = {.host_bytes = 1 << 20, .sq_entries = 8};
 
@@ -49,14 +24,6 @@ static struct sync_words good(const char *name, unsigned kind)
 			  kind == QUOIT_SYNC_BARRIER     ? 2
 			  : kind == QUOIT_SYNC_SEMAPHORE ? 4
 							 : 0);
-}
-
-static bool is_plain(const char *text)
-{
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
 }
 
 /* ---- SYNC ---- */
@@ -205,21 +172,11 @@ static void reserved_bits(struct stage *s)
 
 static void numbers_that_are_not_there(struct stage *s)
 {
-	static const uint32_t numbers[] = {1, 63, 64, 192, 256, UINT32_MAX};
 	struct sync_party p;
 
 	if (!sync_open(s, &p, good("l", LOCK)))
 		return;
-	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		CHECK(s, calling_close(&p.c, numbers[i]) == -EBADF);
-	for (unsigned team = 0; team < 256; team++) {
-		struct quoit_sqe sqe = sync_job(&p, QUOIT_SYNC_LOCK_IT, 0);
-
-		if (team == QUOIT_TEAM_SERVICE + p.number)
-			continue;
-		sqe.team = (uint8_t)team;
-		CHECK(s, raw_run(&p.c, sqe) == -EINVAL);
-	}
+	calling_try_other_numbers(s, &p.c, sync_job(&p, QUOIT_SYNC_LOCK_IT, 0));
 	CHECK(s, !calling_close(&p.c, p.number));
 	CHECK(s, calling_close(&p.c, p.number) == -EBADF);
 	CHECK(s, sync_run(&p, QUOIT_SYNC_LOCK_IT, 0) == -EINVAL);

@@ -15,7 +15,7 @@
 
 #include <quoit.h>
 
-#include "ctl_client.h"
+#include "leftovers.h"
 #include "service_load.h"
 #include "stage.h"
 
@@ -107,41 +107,6 @@ static void await_server(struct stage *s, const struct play *p, unsigned i)
 	}
 }
 
-/* ---- nothing is left ---- */
-
-static int ask(const struct play *p, struct quoit_ctl *m)
-{
-	struct raw_client c;
-	int err = raw_connect(&c, p->d.socket);
-
-	if (err)
-		return err;
-	err = raw_call_with(&c, m, -1, NULL);
-	raw_close(&c);
-	return err;
-}
-
-static bool is_empty(const struct play *p)
-{
-	struct quoit_ctl services = {.type = QUOIT_CTL_SERVICES}, user = {.type = QUOIT_CTL_USER};
-	int err;
-
-	if (ask(p, &services) != -ENOENT)
-		return false;
-	user.user.uid = geteuid();
-	err = ask(p, &user);
-	return err == -ENOENT || (!err && !user.user_reply.host_bytes && !user.user_reply.sessions);
-}
-
-static void await_empty(struct stage *s, const struct play *p)
-{
-	for (unsigned ms = 0; !is_empty(p); ms += 10) {
-		if (!CHECK(s, ms < 10000))
-			return;
-		usleep(10000);
-	}
-}
-
 static void end(struct stage *s, struct play *p)
 {
 	atomic_store(&p->l->stop, true);
@@ -152,7 +117,7 @@ static void end(struct stage *s, struct play *p)
 		await_exit(s, p->server[i]);
 	}
 	(void)goes_well(s, p);
-	await_empty(s, p);
+	leftovers_await_none(s, &p->d);
 	load_free(p->l);
 	daemon_stop(&p->d);
 }
@@ -350,7 +315,7 @@ static void registrations_and_their_ends(struct stage *s)
 		CHECK(s, !quoit_close(n % 5 ? server : caller, 0));
 		CHECK(s, !quoit_close(n % 5 ? caller : server, 0));
 	}
-	await_empty(s, &p);
+	leftovers_await_none(s, &p.d);
 	for (unsigned ms = 0; ms < 2000; ms += 10) {
 		census_take(p.d.pid, &now);
 		if (census_is_back(&before, &now, SLACK, text, sizeof text))

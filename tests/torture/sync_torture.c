@@ -17,7 +17,7 @@
 
 #include <quoit.h>
 
-#include "ctl_client.h"
+#include "leftovers.h"
 #include "scenes.h"
 #include "stage.h"
 #include "sync_load.h"
@@ -238,41 +238,6 @@ static void check_file(struct stage *s, const struct play *p)
 		       (unsigned long long)counted, (unsigned long long)there, p->kills);
 }
 
-/* ---- nothing is left ---- */
-
-static int ask(const struct play *p, struct quoit_ctl *m)
-{
-	struct raw_client c;
-	int err = raw_connect(&c, p->d.socket);
-
-	if (err)
-		return err;
-	err = raw_call_with(&c, m, -1, NULL);
-	raw_close(&c);
-	return err;
-}
-
-static bool is_empty(const struct play *p)
-{
-	struct quoit_ctl services = {.type = QUOIT_CTL_SERVICES}, user = {.type = QUOIT_CTL_USER};
-	int err;
-
-	if (ask(p, &services) != -ENOENT)
-		return false;
-	user.user.uid = geteuid();
-	err = ask(p, &user);
-	return err == -ENOENT || (!err && !user.user_reply.host_bytes && !user.user_reply.sessions);
-}
-
-static void await_empty(struct stage *s, const struct play *p)
-{
-	for (unsigned ms = 0; !is_empty(p); ms += 10) {
-		if (!CHECK(s, ms < 10000))
-			return;
-		usleep(10000);
-	}
-}
-
 static void end(struct stage *s, struct play *p)
 {
 	struct sync_load *l = p->l;
@@ -294,7 +259,7 @@ static void end(struct stage *s, struct play *p)
 			CHECK(s, l->lock.told + l->recursive.told + l->queue.told > 0);
 	}
 	CHECK(s, !quoit_close(p->t.s, QUOIT_CLOSE_CANCEL));
-	await_empty(s, p);
+	leftovers_await_none(s, &p->d);
 	close(l->file);
 	sync_load_free(l);
 	daemon_stop(&p->d);

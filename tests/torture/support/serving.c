@@ -194,6 +194,20 @@ int calling_close(struct raw_client *c, uint32_t service)
 	return raw_call_with(c, &m, -1, NULL);
 }
 
+void calling_try_other_numbers(struct stage *s, struct raw_client *c, struct quoit_sqe sqe)
+{
+	static const uint32_t numbers[] = {1, 63, 64, 192, 256, UINT32_MAX};
+	const unsigned own = sqe.team;
+
+	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		CHECK(s, calling_close(c, numbers[i]) == -EBADF);
+	for (unsigned team = 0; team < 256; team++) {
+		sqe.team = (uint8_t)team;
+		if (team != own)
+			CHECK(s, raw_run(c, sqe) == -EINVAL);
+	}
+}
+
 bool calling_open(struct stage *s, struct calling *k, const char *name, uint32_t wait_ms)
 {
 	char whole[QUOIT_NAME_BYTES], f[QUOIT_NAME_BYTES] = "f";

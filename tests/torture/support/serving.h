@@ -76,6 +76,9 @@ int calling_find(struct raw_client *c, uint32_t service, const char name[QUOIT_N
 		 uint8_t *ret);
 int calling_close(struct raw_client *c, uint32_t service);
 
+/* c has opened only what this job calls: no other number can be closed or called. */
+void calling_try_other_numbers(struct stage *s, struct raw_client *c, struct quoit_sqe sqe);
+
 /* Calls that nobody serves wait for so long.  False: noted. */
 bool calling_open(struct stage *s, struct calling *k, const char *name, uint32_t wait_ms);
 

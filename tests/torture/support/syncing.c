@@ -171,18 +171,18 @@ void sync_leave(struct stage *s, struct sync_party *p)
 	CHECK(s, stage_leave(s, &p->c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
+void sync_leave_two(struct stage *s, struct sync_party *a, struct sync_party *b)
+{
+	sync_leave(s, a);
+	sync_leave(s, b);
+}
+
 /* ---- afresh ---- */
 
 static bool open_two(struct stage *s, struct sync_party *a, struct sync_party *b,
 		     struct sync_words w)
 {
 	return sync_open_new(s, a, w) && sync_open(s, b, w);
-}
-
-static void leave_two(struct stage *s, struct sync_party *a, struct sync_party *b)
-{
-	sync_leave(s, a);
-	sync_leave(s, b);
 }
 
 static void try_lock(struct stage *s)
@@ -200,7 +200,7 @@ static void try_lock(struct stage *s)
 	CHECK(s, !sync_result(&a));
 	CHECK(s, sync_run(&b, QUOIT_SYNC_UNLOCK, 0) == -EPERM);
 	CHECK(s, !sync_run(&a, QUOIT_SYNC_UNLOCK, 0));
-	leave_two(s, &a, &b);
+	sync_leave_two(s, &a, &b);
 }
 
 static void try_flag(struct stage *s)
@@ -212,7 +212,7 @@ static void try_flag(struct stage *s)
 	sync_begin(s, &a, QUOIT_SYNC_WAIT_FLAG, 0, 1);
 	CHECK(s, !sync_run(&b, QUOIT_SYNC_SET_FLAG, 0));
 	CHECK(s, !sync_result(&a));
-	leave_two(s, &a, &b);
+	sync_leave_two(s, &a, &b);
 }
 
 static void try_semaphore(struct stage *s)
@@ -225,7 +225,7 @@ static void try_semaphore(struct stage *s)
 	sync_begin(s, &b, QUOIT_SYNC_TAKE, 3, 1);
 	CHECK(s, !sync_run(&a, QUOIT_SYNC_GIVE, 2));
 	CHECK(s, !sync_result(&b));
-	leave_two(s, &a, &b);
+	sync_leave_two(s, &a, &b);
 }
 
 static void try_barrier(struct stage *s)
@@ -239,7 +239,7 @@ static void try_barrier(struct stage *s)
 		CHECK(s, sync_run(&b, QUOIT_SYNC_ARRIVE, 0) == 1);
 		CHECK(s, sync_result(&a) == 0);
 	}
-	leave_two(s, &a, &b);
+	sync_leave_two(s, &a, &b);
 }
 
 void sync_afresh(struct stage *s)

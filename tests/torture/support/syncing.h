@@ -62,6 +62,7 @@ void sync_await_waiting(struct stage *s, struct sync_party *p, uint32_t waiting)
 
 /* Leave politely. */
 void sync_leave(struct stage *s, struct sync_party *p);
+void sync_leave_two(struct stage *s, struct sync_party *a, struct sync_party *b);
 
 /* Whatever happened before: new sessions make new things, which work. */
 void sync_afresh(struct stage *s);
