@@ -88,6 +88,20 @@ static inline quoit_job start(struct quoit_ring *q, struct quoit_sqe sqe)
 	return job;
 }
 
+static inline int run(struct quoit_ring *q, struct quoit_sqe sqe)
+{
+	return quoit_wait(q, start(q, sqe), QUOIT_FOREVER);
+}
+
+static inline void expect_all(struct quoit_ring *q, quoit_tensor t, int32_t value)
+{
+	int32_t got[N];
+
+	cr_assert_eq(quoit_read(q, t, got, sizeof got), 0, "%s", quoit_error_text(q));
+	for (unsigned i = 0; i < N; i++)
+		cr_assert_eq(got[i], value, "element %u is %d", i, got[i]);
+}
+
 /* All that was put in before has been fetched, and what could end has ended. */
 static inline void settle(struct quoit_ring *q)
 {

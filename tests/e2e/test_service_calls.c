@@ -18,6 +18,7 @@
 #include <quoit/stats.h>
 
 #include "acquire.h"
+#include "calls.h"
 #include "tool.h"
 #include "users.h"
 
@@ -25,49 +26,17 @@
 
 /* ---- the functions ---- */
 
-static uint64_t elements(const struct quoit_exec_tensor *t)
-{
-	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
-}
-
-/* The element number i, row by row. */
-static int32_t *element(const struct quoit_exec_tensor *t, uint64_t i)
-{
-	int64_t at = 0;
-
-	for (unsigned k = QUOIT_MAX_DIMS; k-- > 0; i /= t->dim[k])
-		at += (int64_t)(i % t->dim[k]) * t->stride[k];
-	return (int32_t *)t->data + at;
-}
-
-static int add_one(void *state, struct quoit_exec_call *c)
-{
-	(void)state;
-	for (uint64_t i = 0; i < elements(&c->tensor[0]); i++)
-		++*element(&c->tensor[0], i);
-	return 0;
-}
-
-/* out = x * scalar[0] + arg */
-static int scale(void *state, struct quoit_exec_call *c)
-{
-	(void)state;
-	for (uint64_t i = 0; i < elements(&c->tensor[0]); i++)
-		*element(&c->tensor[0], i) =
-			*element(&c->tensor[1], i) * (int32_t)c->scalar[0].i + c->arg;
-	return 0;
-}
-
 /* The first two are outputs, the first of which is optional: a sum and a difference. */
 static int both(void *state, struct quoit_exec_call *c)
 {
 	(void)state;
-	for (uint64_t i = 0; i < elements(&c->tensor[1]); i++) {
-		const int32_t a = *element(&c->tensor[2], i), b = *element(&c->tensor[3], i);
+	for (uint64_t i = 0; i < calls_elements(&c->tensor[1]); i++) {
+		const int32_t a = *calls_element(&c->tensor[2], i),
+			      b = *calls_element(&c->tensor[3], i);
 
 		if (c->tensor[0].data)
-			*element(&c->tensor[0], i) = a + b;
-		*element(&c->tensor[1], i) = a - b;
+			*calls_element(&c->tensor[0], i) = a + b;
+		*calls_element(&c->tensor[1], i) = a - b;
 	}
 	return 0;
 }
@@ -80,16 +49,6 @@ static int fail(void *state, struct quoit_exec_call *c)
 	c->value[1] = 42;
 	snprintf(c->text, sizeof c->text, "row %d of the matrix is empty", (int)c->scalar[0].i);
 	return -EDOM;
-}
-
-static int count(void *state, struct quoit_exec_call *c)
-{
-	int n = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		n |= (c->tensor[i].data != NULL) << i;
-	return n;
 }
 
 /* Whose process serves, and who calls. */
@@ -122,20 +81,14 @@ static int open_for_writing(void *state, struct quoit_exec_call *c)
 	return mprotect(at, page, PROT_READ | PROT_WRITE) == 0 || errno != EACCES;
 }
 
-/* Waits until it is let go; the gate is in memory that all processes of the test share. */
-struct gate {
-	uint32_t inside, open;
-};
-
+/* In memory that all processes of the test share. */
 static struct gate *gate;
 
 static int pass(void *state, struct quoit_exec_call *c)
 {
 	(void)state;
 	(void)c;
-	__atomic_add_fetch(&gate->inside, 1, __ATOMIC_SEQ_CST);
-	while (!__atomic_load_n(&gate->open, __ATOMIC_SEQ_CST))
-		usleep(1000);
+	gate_pass(gate);
 	return (int)getpid();
 }
 
@@ -159,23 +112,6 @@ static int nested(void *state, struct quoit_exec_call *c)
 	return err;
 }
 
-static int fill_piece(void *state, struct quoit_exec_call *c)
-{
-	const uint64_t n = elements(&c->tensor[0]);
-
-	(void)state;
-	for (uint64_t i = n * c->piece / c->pieces; i < n * (c->piece + 1) / c->pieces; i++)
-		*element(&c->tensor[0], i) = (int32_t)c->piece;
-	return c->scalar[0].u && c->piece >= c->scalar[0].u ? -(int)c->piece : (int)c->piece + 7;
-}
-
-static uint32_t four(void *state, const struct quoit_exec_call *c)
-{
-	(void)state;
-	(void)c;
-	return 4;
-}
-
 static int die(void *state, struct quoit_exec_call *c)
 {
 	(void)state;
@@ -185,18 +121,18 @@ static int die(void *state, struct quoit_exec_call *c)
 }
 
 static const struct quoit_function functions[] = {
-	{.name = "add_one", .access = "M---", .run = add_one},
-	{.name = "scale", .access = "WR--", .run = scale},
+	{.name = "add_one", .access = "M---", .run = calls_add_one},
+	{.name = "scale", .access = "WR--", .run = calls_scale},
 	{.name = "both", .access = "wWRR", .run = both},
 	{.name = "fail", .access = "w---", .run = fail},
-	{.name = "count", .access = "rrrr", .run = count},
+	{.name = "count", .access = "rrrr", .run = calls_count},
 	{.name = "server_of", .access = "----", .run = server_of},
 	{.name = "caller_of", .access = "----", .run = caller_of},
 	{.name = "uid_of", .access = "----", .run = uid_of},
 	{.name = "open_for_writing", .access = "R---", .run = open_for_writing},
 	{.name = "pass", .access = "w---", .run = pass},
 	{.name = "nested", .access = "----", .run = nested},
-	{.name = "fill_piece", .access = "W---", .run = fill_piece, .pieces = four},
+	{.name = "fill_piece", .access = "W---", .run = calls_fill_piece, .pieces = calls_pieces},
 	{.name = "die", .access = "w---", .run = die},
 };
 
@@ -347,20 +283,6 @@ static struct quoit_sqe call(const struct quoit_service *service, const char *na
 	return quoit_call(f, a, b, 0, 0);
 }
 
-static int run(struct quoit_ring *q, struct quoit_sqe sqe)
-{
-	return quoit_wait(q, start(q, sqe), QUOIT_FOREVER);
-}
-
-static void expect_all(struct quoit_ring *q, quoit_tensor t, int32_t value)
-{
-	int32_t got[N];
-
-	cr_assert_eq(quoit_read(q, t, got, sizeof got), 0, "%s", quoit_error_text(q));
-	for (unsigned i = 0; i < N; i++)
-		cr_assert_eq(got[i], value, "element %u is %d", i, got[i]);
-}
-
 /* 0, 1, 2, ... */
 static void write_numbers(struct quoit_ring *q, quoit_tensor t)
 {
@@ -369,17 +291,6 @@ static void write_numbers(struct quoit_ring *q, quoit_tensor t)
 	for (unsigned i = 0; i < N; i++)
 		numbers[i] = (int32_t)i;
 	cr_assert_eq(quoit_write(q, t, numbers, sizeof numbers), 0, "%s", quoit_error_text(q));
-}
-
-static void wait_until(const uint32_t *word, uint32_t value)
-{
-	while (__atomic_load_n(word, __ATOMIC_SEQ_CST) < value)
-		usleep(1000);
-}
-
-static void let_go(void)
-{
-	__atomic_store_n(&gate->open, 1, __ATOMIC_SEQ_CST);
 }
 
 /* The sentence of the failure that the last wait returned has these words. */
@@ -773,8 +684,8 @@ Test(service_calls, calls_go_to_a_process_with_a_free_thread)
 
 	for (int i = 0; i < 2; i++)
 		job[i] = start(c.f.p, call(c.service, "pass", 0, 0));
-	wait_until(&gate->inside, 2); /* else this never ends */
-	let_go();
+	gate_await(gate, 2); /* else this never ends */
+	gate_open(gate);
 	for (int i = 0; i < 2; i++)
 		pid[i] = quoit_wait(c.f.p, job[i], QUOIT_FOREVER);
 	cr_expect_eq(pid[0] + pid[1], (int)(c.server.pid + other.pid));
@@ -915,11 +826,11 @@ Test(service_calls, calls_that_did_not_begin_go_to_another_process)
 	service = open_service(f.s, WAIT_MS);
 	for (int i = 0; i < 8; i++)
 		job[i] = start(f.p, call(service, "pass", 0, 0));
-	wait_until(&gate->inside, 1);
+	gate_await(gate, 1);
 	other = begin_server(&f.d);
 	cr_assert_eq(pthread_create(&closer, NULL, close_it, team), 0);
 	usleep(20000);
-	let_go();
+	gate_open(gate);
 	pthread_join(closer, &result);
 	cr_expect_eq((intptr_t)result, 0);
 	for (int i = 0; i < 8; i++) {
@@ -952,10 +863,10 @@ Test(service_calls, function_that_calls_its_own_service_ends_while_that_closes)
 	nest.s = f.s;
 	nest.function = quoit_find_service_function(service, "server_of");
 	job = start(f.p, call(service, "nested", 0, 0));
-	wait_until(&gate->inside, 1);
+	gate_await(gate, 1);
 	cr_assert_eq(pthread_create(&closer, NULL, close_it, team), 0);
 	usleep(20000);
-	let_go();
+	gate_open(gate);
 	pthread_join(closer, &result);
 	cr_expect_eq((intptr_t)result, 0);
 	cr_expect_eq(quoit_wait(f.p, job, QUOIT_FOREVER), (int)getpid());
@@ -970,11 +881,11 @@ Test(service_calls, calls_that_no_process_has_are_cancelled_with_their_service)
 
 	for (int i = 0; i < 100; i++)
 		job[i] = start(c.f.p, call(c.service, "pass", 0, 0));
-	wait_until(&gate->inside, 1);
+	gate_await(gate, 1);
 	settle(c.f.p);
 	cr_expect_eq(quoit_close_service(c.service), 0, "%s", quoit_open_text());
 	settle(c.f.p);
-	let_go();
+	gate_open(gate);
 	for (int i = 0; i < 100; i++) {
 		int res = quoit_wait(c.f.p, job[i], QUOIT_FOREVER);
 
@@ -1020,13 +931,13 @@ Test(service_calls, caller_that_dies_holds_up_nobody)
 		    quoit_open_ring(f.s, NULL, &f.q))
 			_exit(1);
 		(void)start(f.q, call(open_service(f.s, WAIT_MS), "pass", shared(&f), 0));
-		wait_until(&gate->inside, 1);
+		gate_await(gate, 1);
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%#x", (unsigned)status);
 	cr_expect_eq(run(c.f.q, call(c.service, "server_of", 0, 0)), (int)c.server.pid);
-	let_go();
+	gate_open(gate);
 	cr_expect_eq(run(c.f.q, call(c.service, "pass", shared(&c.f), 0)), (int)c.server.pid);
 	end_calls(&c);
 }

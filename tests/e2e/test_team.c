@@ -11,36 +11,10 @@
 #include <quoit/stats.h>
 
 #include "acquire.h"
+#include "calls.h"
 #include "tool.h"
 
 /* ---- the functions ---- */
-
-static uint64_t elements(const struct quoit_exec_tensor *t)
-{
-	return (uint64_t)t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
-}
-
-static int add_one(void *state, struct quoit_exec_call *c)
-{
-	int32_t *at = c->tensor[0].data;
-
-	(void)state;
-	for (uint64_t i = 0; i < elements(&c->tensor[0]); i++)
-		at[i * (uint64_t)c->tensor[0].stride[3]]++;
-	return 0;
-}
-
-/* out = x * scalar[0] + arg */
-static int scale(void *state, struct quoit_exec_call *c)
-{
-	const int32_t *x = c->tensor[1].data;
-	int32_t *out = c->tensor[0].data;
-
-	(void)state;
-	for (uint64_t i = 0; i < elements(&c->tensor[0]); i++)
-		out[i] = x[i] * (int32_t)c->scalar[0].i + c->arg;
-	return 0;
-}
 
 static int fail(void *state, struct quoit_exec_call *c)
 {
@@ -52,49 +26,11 @@ static int fail(void *state, struct quoit_exec_call *c)
 	return -EDOM;
 }
 
-/* Says which tensors it was given, in its result. */
-static int count(void *state, struct quoit_exec_call *c)
-{
-	int n = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++)
-		n |= (c->tensor[i].data != NULL) << i;
-	return n;
-}
-
-/* Waits until it is let go. */
-struct gate {
-	uint32_t inside, open;
-};
-
 static int pass(void *state, struct quoit_exec_call *c)
 {
-	struct gate *gate = state;
-
 	(void)c;
-	__atomic_add_fetch(&gate->inside, 1, __ATOMIC_SEQ_CST);
-	while (!__atomic_load_n(&gate->open, __ATOMIC_SEQ_CST))
-		usleep(1000);
+	gate_pass(state);
 	return 0;
-}
-
-/* Each piece writes its number into its part, and -1 if it is none of the four. */
-static int fill_piece(void *state, struct quoit_exec_call *c)
-{
-	const uint64_t n = elements(&c->tensor[0]);
-	int32_t *at = c->tensor[0].data;
-
-	(void)state;
-	for (uint64_t i = n * c->piece / c->pieces; i < n * (c->piece + 1) / c->pieces; i++)
-		at[i] = c->pieces == 4 ? (int32_t)c->piece : -1;
-	return c->scalar[0].u && c->piece >= c->scalar[0].u ? -(int)c->piece : (int)c->piece + 7;
-}
-
-static uint32_t four(void *state, const struct quoit_exec_call *c)
-{
-	(void)state;
-	return c->scalar[1].u ? (uint32_t)c->scalar[1].u : 4;
 }
 
 static struct gate gate;
@@ -170,13 +106,13 @@ static int end_thread(void *state, struct quoit_exec_call *c)
 }
 
 static const struct quoit_function functions[] = {
-	{.name = "add_one", .access = "M---", .run = add_one},
-	{.name = "scale", .access = "WR--", .run = scale},
+	{.name = "add_one", .access = "M---", .run = calls_add_one},
+	{.name = "scale", .access = "WR--", .run = calls_scale},
 	{.name = "fail", .access = "W---", .run = fail},
-	{.name = "count", .access = "rrrr", .run = count},
+	{.name = "count", .access = "rrrr", .run = calls_count},
 	{.name = "pass", .access = "w---", .run = pass, .state = &gate},
 	{.name = "nested", .access = "----", .run = nested, .state = &nest},
-	{.name = "fill_piece", .access = "W---", .run = fill_piece, .pieces = four},
+	{.name = "fill_piece", .access = "W---", .run = calls_fill_piece, .pieces = calls_pieces},
 	{.name = "wait_on_top", .access = "----", .run = wait_on_top, .state = &on_top},
 	{.name = "end_thread", .access = "w---", .run = end_thread},
 };
@@ -211,31 +147,6 @@ static struct quoit_sqe call(const struct team_fixture *t, const char *name, quo
 			     quoit_tensor b)
 {
 	return quoit_call(quoit_find_function(t->team, name), a, b, 0, 0);
-}
-
-static int run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms)
-{
-	return quoit_wait(q, start(q, sqe), timeout_ms);
-}
-
-static void expect_all(struct quoit_ring *q, quoit_tensor t, int32_t value)
-{
-	int32_t got[N];
-
-	cr_assert_eq(quoit_read(q, t, got, sizeof got), 0, "%s", quoit_error_text(q));
-	for (unsigned i = 0; i < N; i++)
-		cr_assert_eq(got[i], value, "element %u is %d", i, got[i]);
-}
-
-static void wait_until(const uint32_t *word, uint32_t value)
-{
-	while (__atomic_load_n(word, __ATOMIC_SEQ_CST) < value)
-		usleep(1000);
-}
-
-static void let_go(void)
-{
-	__atomic_store_n(&gate.open, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- data ---- */
@@ -282,9 +193,9 @@ Test(team, optional_tensors_may_be_left_out_and_the_arena_serves)
 	void *memory = quoit_alloc(t.f.s, 64);
 	quoit_tensor a = shared(&t.f), b = quoit_create_in(t.f.q, &shape, memory);
 
-	cr_expect_eq(run(t.f.q, quoit_call(f, 0, 0, 0, 0), QUOIT_FOREVER), 0);
-	cr_expect_eq(run(t.f.q, quoit_call(f, a, 0, b, 0), QUOIT_FOREVER), 5);
-	cr_expect_eq(run(t.f.q, quoit_call(f, a, a, b, a), QUOIT_FOREVER), 15);
+	cr_expect_eq(run(t.f.q, quoit_call(f, 0, 0, 0, 0)), 0);
+	cr_expect_eq(run(t.f.q, quoit_call(f, a, 0, b, 0)), 5);
+	cr_expect_eq(run(t.f.q, quoit_call(f, a, a, b, a)), 15);
 	end_team(&t);
 }
 
@@ -293,7 +204,7 @@ Test(team, tensor_that_the_program_cannot_reach_is_refused)
 	struct team_fixture t = begin_team(NULL, NULL);
 	quoit_tensor a = create(t.f.q, N, 0);
 	char text[256];
-	int err = run(t.f.q, call(&t, "add_one", a, 0), QUOIT_FOREVER);
+	int err = run(t.f.q, call(&t, "add_one", a, 0));
 
 	cr_expect_eq(err, -ENOTSUP);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
@@ -334,19 +245,19 @@ Test(team, failed_call_is_named_by_its_function)
 	struct team_fixture t = begin_team(NULL, NULL);
 	struct quoit_sqe gone = call(&t, "scale", 0, 0);
 	char text[256];
-	int err = run(t.f.q, call(&t, "fail", shared(&t.f), 0), QUOIT_FOREVER);
+	int err = run(t.f.q, call(&t, "fail", shared(&t.f), 0));
 
 	cr_expect_eq(err, -EDOM);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
 	cr_expect_eq(strncmp(text, "function 'fail' (job ", 21), 0, "%s", text);
 	cr_expect(strstr(text, "failed with EDOM: scalar 0 is 41, allowed is 42: row 41"), "%s",
 		  text);
-	err = run(t.f.q, gone, QUOIT_FOREVER); /* refused, and so it never reaches the team */
+	err = run(t.f.q, gone); /* refused, and so it never reaches the team */
 	cr_expect_eq(err, -EBADF);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
 	cr_expect_eq(strncmp(text, "function 'scale' (job ", 22), 0, "%s", text);
 	cr_expect_eq(quoit_close_team(t.team), 0);
-	err = run(t.f.q, gone, QUOIT_FOREVER);
+	err = run(t.f.q, gone);
 	cr_expect_eq(err, -EINVAL);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
 	cr_expect_eq(strncmp(text, "function 1 of team ", 19), 0, "%s", text);
@@ -364,8 +275,7 @@ Test(team, function_that_there_is_not_is_refused)
 	cr_expect(strstr(quoit_error_text(t.f.q),
 			 "no function -2: take the number from quoit_find_function"),
 		  "%s", quoit_error_text(t.f.q));
-	cr_expect_eq(run(t.f.q, quoit_call(quoit_find_function(t.team, "count") + 20, 0, 0, 0, 0),
-			 QUOIT_FOREVER),
+	cr_expect_eq(run(t.f.q, quoit_call(quoit_find_function(t.team, "count") + 20, 0, 0, 0, 0)),
 		     -EINVAL);
 	end_team(&t);
 }
@@ -394,7 +304,7 @@ Test(team, function_cannot_close_its_team)
 	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 1});
 
 	nest = (struct nest){t.f.s, t.team, -1};
-	cr_expect_eq(run(t.f.q, call(&t, "nested", 0, 0), QUOIT_FOREVER), -EDEADLK);
+	cr_expect_eq(run(t.f.q, call(&t, "nested", 0, 0)), -EDEADLK);
 	end_team(&t);
 }
 
@@ -431,7 +341,7 @@ Test(team, call_in_pieces_does_each_once)
 	int32_t got[N];
 
 	for (int round = 0; round < 200; round++)
-		cr_assert_eq(run(t.f.q, call(&t, "fill_piece", a, 0), QUOIT_FOREVER), 7);
+		cr_assert_eq(run(t.f.q, call(&t, "fill_piece", a, 0)), 7);
 	cr_assert_eq(quoit_read(t.f.q, a, got, sizeof got), 0);
 	for (unsigned i = 0; i < N; i++)
 		cr_assert_eq(got[i], (int32_t)(i * 4 / N));
@@ -444,8 +354,7 @@ Test(team, first_piece_that_failed_counts)
 	quoit_tensor a = shared(&t.f);
 
 	for (int round = 0; round < 50; round++)
-		cr_assert_eq(run(t.f.q, quoit_with_scalars(call(&t, "fill_piece", a, 0), 2, 0),
-				 QUOIT_FOREVER),
+		cr_assert_eq(run(t.f.q, quoit_with_scalars(call(&t, "fill_piece", a, 0), 2, 0)),
 			     -2);
 	end_team(&t);
 }
@@ -456,8 +365,7 @@ Test(team, too_many_pieces_are_refused)
 	quoit_tensor a = shared(&t.f);
 	char text[256];
 	int err = run(t.f.q,
-		      quoit_with_scalars(call(&t, "fill_piece", a, 0), 0, QUOIT_MAX_PIECES + 1),
-		      QUOIT_FOREVER);
+		      quoit_with_scalars(call(&t, "fill_piece", a, 0), 0, QUOIT_MAX_PIECES + 1));
 
 	cr_expect_eq(err, -E2BIG);
 	quoit_strerror_wait(t.f.q, err, text, sizeof text);
@@ -475,8 +383,8 @@ Test(team, no_lane_is_idle_while_a_call_waits)
 	for (int i = 0; i < 4; i++)
 		job[i] = start(t.f.p, call(&t, "pass", 0, 0));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
-	wait_until(&gate.inside, 4); /* else this never ends */
-	let_go();
+	gate_await(&gate, 4); /* else this never ends */
+	gate_open(&gate);
 	cr_expect_eq(quoit_wait_all_of(t.f.p, job, 4, QUOIT_FOREVER), 4);
 	end_team(&t);
 }
@@ -539,7 +447,7 @@ Test(team, function_may_wait_for_another)
 	cr_assert_eq(quoit_open_ring(t.f.s,
 				     &(struct quoit_ring_params){.flags = QUOIT_RING_NO_CALLS}, &q),
 		     0);
-	cr_expect_eq(run(q, call(&t, "nested", 0, 0), QUOIT_FOREVER), 0);
+	cr_expect_eq(run(q, call(&t, "nested", 0, 0)), 0);
 	cr_expect_eq(nest.depth, 0);
 	end_team(&t);
 }
@@ -690,12 +598,12 @@ Test(team, calls_that_did_not_begin_are_cancelled_with_their_team)
 	for (int i = 0; i < 8; i++)
 		job[i] = start(t.f.p, call(&t, "pass", 0, 0));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
-	wait_until(&gate.inside, 1);
+	gate_await(&gate, 1);
 	cr_assert_eq(pthread_create(&closer, NULL, (void *(*)(void *))(uintptr_t)quoit_close_team,
 				    t.team),
 		     0);
 	usleep(20000);
-	let_go();
+	gate_open(&gate);
 	pthread_join(closer, &result);
 	for (int i = 0; i < 8; i++) {
 		int res = quoit_wait(t.f.p, job[i], QUOIT_FOREVER);
@@ -704,8 +612,7 @@ Test(team, calls_that_did_not_begin_are_cancelled_with_their_team)
 		ended += !res;
 	}
 	cr_expect_eq(ended, 1);
-	cr_expect_eq(run(t.f.p, quoit_call(2 << 8, 0, 0, 0, 0), QUOIT_FOREVER), -EINVAL,
-		     "the team is gone");
+	cr_expect_eq(run(t.f.p, quoit_call(2 << 8, 0, 0, 0, 0)), -EINVAL, "the team is gone");
 	end(&t.f);
 }
 
@@ -727,7 +634,7 @@ Test(team, function_that_ends_its_thread_holds_up_no_end)
 
 	cr_assert_eq(quoit_flush(t.f.p), 0);
 	cr_expect_eq(wait_idly(t.f.p, late), -ETIME);
-	cr_expect_eq(run(t.f.p, call(&t, "count", 0, 0), QUOIT_FOREVER), 0, "the other lane");
+	cr_expect_eq(run(t.f.p, call(&t, "count", 0, 0)), 0, "the other lane");
 	never = start(t.f.p, call(&t, "end_thread", 0, 0));
 	cr_expect_eq(quoit_flush(t.f.p), 0);
 	cr_expect_eq(quoit_close_team(t.team), 0);
@@ -755,7 +662,7 @@ Test(team, call_that_is_late_ends_for_its_waiter_and_goes_on)
 	settle(t.f.q); /* the tensor is known to the other ring from here on */
 	late = start(t.f.p, quoit_with_deadline(call(&t, "pass", a, 0), 20000));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
-	wait_until(&gate.inside, 1);
+	gate_await(&gate, 1);
 	cr_expect_eq(quoit_wait(t.f.p, late, QUOIT_FOREVER), -ETIME);
 	quoit_strerror_wait(t.f.p, -ETIME, text, sizeof text);
 	cr_expect(strstr(text, "function 'pass' (job "), "%s", text);
@@ -767,7 +674,7 @@ Test(team, call_that_is_late_ends_for_its_waiter_and_goes_on)
 	cr_expect(strstr(text, "ETIME: its deadline of 900 us passed before it began"), "%s", text);
 	next = start(t.f.p, call(&t, "pass", 0, 0));
 	cr_assert_eq(quoit_flush(t.f.p), 0);
-	let_go();
+	gate_open(&gate);
 	cr_expect_eq(quoit_wait(t.f.p, next, QUOIT_FOREVER), 0);
 	end_team(&t);
 }
@@ -781,11 +688,11 @@ Test(team, call_that_waits_can_be_cancelled)
 	settle(t.f.q); /* the tensor is known to the other ring from here on */
 	first = start(t.f.p, call(&t, "pass", a, 0));
 	second = start(t.f.p, call(&t, "pass", a, 0));
-	wait_until(&gate.inside, 1);
+	gate_await(&gate, 1);
 	cr_expect_eq(quoit_cancel(t.f.p, first), -EALREADY);
 	cr_expect_eq(quoit_cancel(t.f.p, second), 0);
 	cr_expect_eq(quoit_wait(t.f.p, second, QUOIT_FOREVER), -ECANCELED);
-	let_go();
+	gate_open(&gate);
 	cr_expect_eq(quoit_wait(t.f.p, first, QUOIT_FOREVER), 0);
 	end_team(&t);
 }
@@ -796,10 +703,10 @@ Test(team, quoitd_that_ends_waits_for_calls)
 	quoit_job job = start(t.f.p, call(&t, "pass", 0, 0));
 
 	cr_assert_eq(quoit_flush(t.f.p), 0);
-	wait_until(&gate.inside, 1);
+	gate_await(&gate, 1);
 	cr_assert_eq(kill(t.f.d.pid, SIGTERM), 0);
 	usleep(100000);
-	let_go();
+	gate_open(&gate);
 	cr_expect_eq(quoit_wait(t.f.p, job, QUOIT_FOREVER), 0);
 	(void)quoit_close_team(t.team);
 	(void)quoit_close(t.f.s, 0);
@@ -824,12 +731,12 @@ Test(team, calls_are_counted)
 
 	for (int i = 0; i < 6; i++) {
 		job[i] = start(t.f.p, call(&t, "pass", 0, 0));
-		wait_until(&gate.inside, 1);
+		gate_await(&gate, 1);
 	}
 	wait_for_counter(&t, QUOIT_SESSION_CALLS_POSTED,
 			 3); /* one runs; as many as lanes, and one */
 	wait_for_counter(&t, QUOIT_SESSION_CALLS_WAITING, 3);
-	let_go();
+	gate_open(&gate);
 	cr_assert_eq(quoit_wait_all_of(t.f.p, job, 6, QUOIT_FOREVER), 6);
 	wait_for_counter(&t, QUOIT_SESSION_CALLS, 6);
 	wait_for_counter(&t, QUOIT_SESSION_CALLS_POSTED, 0);
