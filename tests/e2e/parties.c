@@ -3,6 +3,11 @@
 #include "parties.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct party party_open_with(const struct daemon *d, uint64_t host_bytes)
 {
@@ -29,11 +34,52 @@ struct parties parties_begin(void)
 	return t;
 }
 
+struct parties parties_begin_with(parties_open_fn *open_it, const struct quoit_sync_params *params)
+{
+	struct parties t = parties_begin();
+
+	t.a.number = party_number(open_it(t.a.s, PARTIES_NAME, params));
+	t.b.number = party_number(open_it(t.b.s, PARTIES_NAME, params));
+	return t;
+}
+
 void parties_end(struct parties *t)
 {
 	quoit_close(t->a.s, QUOIT_CLOSE_CANCEL);
 	quoit_close(t->b.s, QUOIT_CLOSE_CANCEL);
 	end(&t->f);
+}
+
+pid_t party_fork(const struct daemon *d, uint64_t host_bytes,
+		 int (*act)(struct party *p, int argument), int argument)
+{
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	cr_assert_eq(pipe(ready), 0);
+	fflush(NULL);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		struct party p = party_open_with(d, host_bytes);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (act(&p, argument) < 0 || write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+void party_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 int party_number(int number)

@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sync.c - locks, flags, semaphores and barriers between sessions and processes */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "parties.h"
-#include "tool.h"
 
 /* ---- locks ---- */
 
 Test(sync, lock_is_one_session_s_at_a_time_in_the_order_of_asking)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 	quoit_job first, second;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	first = party_start(&t.b, quoit_lock(b, 0));
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	first = party_start(&t.b, quoit_lock(t.b.number, 0));
 	party_waits(&t.b, first);
-	second = party_start(&t.a, quoit_lock(a, 0));
+	second = party_start(&t.a, quoit_lock(t.a.number, 0));
 	party_waits(&t.a, second);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.b.q, first, SOON_MS), 0);
 	party_waits(&t.a, second);
-	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(t.b.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.a.q, second, SOON_MS), 0);
 	parties_end(&t);
 }
@@ -36,63 +28,56 @@ Test(sync, lock_is_one_session_s_at_a_time_in_the_order_of_asking)
 Test(sync, recursive_lock_is_given_back_when_it_was_unlocked_as_often)
 {
 	const struct quoit_sync_params p = {.flags = QUOIT_SYNC_RECURSIVE};
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", &p));
-	int b = party_number(quoit_open_lock(t.b.s, "l", &p));
+	struct parties t = parties_begin_with(quoit_open_lock, &p);
 	quoit_job other;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	other = party_start(&t.b, quoit_lock(b, 0));
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	other = party_start(&t.b, quoit_lock(t.b.number, 0));
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
 	party_waits(&t.b, other);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.b.q, other, SOON_MS), 0);
 	parties_end(&t);
 }
 
 Test(sync, lock_is_unlocked_by_who_has_it)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), -EPERM);
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(b, 0), SOON_MS), -EPERM);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), -EPERM);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(t.b.number, 0), SOON_MS), -EPERM);
 	parties_end(&t);
 }
 
 Test(sync, who_gives_up_waiting_does_not_get_the_lock)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SHORT_MS), -ETIME);
-	cr_expect_eq(quoit_run(t.b.q, quoit_with_deadline(quoit_lock(b, 0), 20000), SOON_MS),
-		     -ETIME);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SHORT_MS), -ETIME);
+	cr_expect_eq(
+		quoit_run(t.b.q, quoit_with_deadline(quoit_lock(t.b.number, 0), 20000), SOON_MS),
+		-ETIME);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
 	parties_end(&t);
 }
 
 Test(sync, jobs_between_lock_and_unlock_run_under_it)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 	quoit_tensor x = quoit_create_vector(t.b.q, QUOIT_F32, 1);
 	float value = 0;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_push(t.b.q, quoit_fill(x, 1)), 0);
-	cr_expect_eq(quoit_push(t.b.q, quoit_lock(b, x)), 0);
+	cr_expect_eq(quoit_push(t.b.q, quoit_lock(t.b.number, x)), 0);
 	cr_expect_eq(quoit_push(t.b.q, quoit_add_scalar(x, x, 1)), 0);
-	cr_expect_eq(quoit_push(t.b.q, quoit_unlock(b, x)), 0);
+	cr_expect_eq(quoit_push(t.b.q, quoit_unlock(t.b.number, x)), 0);
 	cr_expect_eq(quoit_wait_tensor(t.b.q, x, SHORT_MS), -ETIME);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_read(t.b.q, x, &value, sizeof value), 0);
 	cr_expect_eq(value, 2);
 	parties_end(&t);
@@ -100,59 +85,53 @@ Test(sync, jobs_between_lock_and_unlock_run_under_it)
 
 Test(sync, unlock_is_done_though_a_job_under_the_lock_has_failed)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 	quoit_tensor x = quoit_create_vector(t.a.q, QUOIT_F32, 1);
 	quoit_job work, unlock;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, x), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, x), SOON_MS), 0);
 	party_poison(&t.a, x);
 	work = party_start(&t.a, quoit_add_scalar(x, x, 1));
-	unlock = party_start(&t.a, quoit_unlock(a, x));
+	unlock = party_start(&t.a, quoit_unlock(t.a.number, x));
 	cr_expect_eq(quoit_wait(t.a.q, work, SOON_MS), -QUOIT_EPOISON);
 	cr_expect_eq(quoit_wait(t.a.q, unlock, SOON_MS), 0);
 	cr_expect_eq(quoit_wait_tensor(t.a.q, x, SOON_MS), -QUOIT_EPOISON);
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
 	parties_end(&t);
 }
 
 Test(sync, unlock_of_a_lock_that_failed_unlocks_nothing_else)
 {
 	const struct quoit_sync_params recursive = {.flags = QUOIT_SYNC_RECURSIVE};
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", &recursive));
-	int b = party_number(quoit_open_lock(t.b.s, "l", &recursive));
+	struct parties t = parties_begin_with(quoit_open_lock, &recursive);
 	quoit_tensor x = quoit_create_vector(t.a.q, QUOIT_F32, 1);
 	quoit_job lock, unlock;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
 	party_poison(&t.a, x);
-	lock = party_start(&t.a, quoit_lock(a, x));
-	unlock = party_start(&t.a, quoit_unlock(a, x));
+	lock = party_start(&t.a, quoit_lock(t.a.number, x));
+	unlock = party_start(&t.a, quoit_unlock(t.a.number, x));
 	cr_expect_eq(quoit_wait(t.a.q, lock, SOON_MS), -QUOIT_EPOISON);
 	cr_expect_eq(quoit_wait(t.a.q, unlock, SOON_MS), -QUOIT_EPOISON);
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SHORT_MS), -ETIME);
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SHORT_MS), -ETIME);
 	cr_expect_eq(quoit_push(t.a.q, quoit_fill(x, 0)), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, x), SOON_MS), -EPERM);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, x), SOON_MS), -EPERM);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
 	parties_end(&t);
 }
 
 Test(sync, lock_that_is_late_poisons_what_was_to_run_under_it)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 	quoit_tensor x = quoit_create_vector(t.a.q, QUOIT_F32, 1);
 	quoit_job work;
 
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_push(t.a.q, quoit_fill(x, 0)), 0);
-	cr_expect_eq(quoit_push(t.a.q, quoit_with_deadline(quoit_lock(a, x), 20000)), 0);
+	cr_expect_eq(quoit_push(t.a.q, quoit_with_deadline(quoit_lock(t.a.number, x), 20000)), 0);
 	work = party_start(&t.a, quoit_add_scalar(x, x, 1));
 	cr_expect_eq(quoit_wait(t.a.q, work, SOON_MS), -QUOIT_EPOISON);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, x), SOON_MS), -QUOIT_EPOISON);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, x), SOON_MS), -QUOIT_EPOISON);
 	parties_end(&t);
 }
 
@@ -177,80 +156,38 @@ Test(sync, thousands_of_jobs_that_wait_behind_others_go_on_at_once)
 	enum { JOBS = 30000 };
 
 	const struct quoit_ring_params large = {.entries = 32768};
-	struct parties t = parties_begin();
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
 	struct quoit_ring *q = NULL;
-	int a = party_number(quoit_open_flag(t.a.s, "f", NULL));
-	int b = party_number(quoit_open_flag(t.b.s, "f", NULL));
 
 	cr_assert_eq(quoit_open_ring(t.a.s, &large, &q), 0, "%s", quoit_open_text());
 	for (int i = 0; i < JOBS; i++)
-		cr_assert_eq(quoit_push(q, quoit_wait_flag(a, 0)), 0);
+		cr_assert_eq(quoit_push(q, quoit_wait_flag(t.a.number, 0)), 0);
 	cr_expect_eq(quoit_flush(q), 0);
 	cr_expect_eq(quoit_wait_all(q, SHORT_MS), -ETIME);
-	cr_expect_eq(quoit_run(t.b.q, quoit_set_flag(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_set_flag(t.b.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait_all(q, SOON_MS), 0);
 	parties_end(&t);
 }
 
 /* ---- processes that die ---- */
 
-/* A process that has done this job, and then waits to be killed. */
-static pid_t start_holder(const struct daemon *d, int (*open_it)(struct quoit_session *),
-			  struct quoit_sqe (*job)(int))
+static int lock_it(struct party *p, int none)
 {
-	int ready[2];
-	char byte = 0;
-	pid_t pid;
-
-	cr_assert_eq(pipe(ready), 0);
-	fflush(NULL);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (!pid) {
-		struct party p = party_open(d);
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (quoit_run(p.q, job(open_it(p.s)), SOON_MS) < 0 ||
-		    write(ready[1], &byte, 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	cr_assert_eq(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return pid;
-}
-
-static void kill_it(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
-static int open_lock(struct quoit_session *s)
-{
-	return quoit_open_lock(s, "l", NULL);
-}
-
-static struct quoit_sqe lock_it(int number)
-{
-	return quoit_lock(number, 0);
+	(void)none;
+	return quoit_run(p->q, quoit_lock(quoit_open_lock(p->s, PARTIES_NAME, NULL), 0), SOON_MS);
 }
 
 Test(sync, next_holder_is_told_that_the_one_before_died)
 {
-	struct parties t = parties_begin();
-	pid_t pid = start_holder(&t.f.d, open_lock, lock_it);
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
-	quoit_job next = party_start(&t.a, quoit_lock(a, 0));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
+	pid_t pid = party_fork(&t.f.d, 0, lock_it, 0);
+	quoit_job next = party_start(&t.a, quoit_lock(t.a.number, 0));
 
 	party_waits(&t.a, next);
-	kill_it(pid);
+	party_kill(pid);
 	cr_expect_eq(quoit_wait(t.a.q, next, SOON_MS), QUOIT_OWNER_DIED);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
 	parties_end(&t);
 }
 
@@ -258,23 +195,24 @@ static int open_semaphore(struct quoit_session *s)
 {
 	const struct quoit_sync_params p = {.value = 3, .flags = QUOIT_SYNC_UNDO};
 
-	return quoit_open_semaphore(s, "s", &p);
+	return quoit_open_semaphore(s, PARTIES_NAME, &p);
 }
 
-static struct quoit_sqe take_two(int number)
+static int take_two(struct party *p, int none)
 {
-	return quoit_take(number, 2, 0);
+	(void)none;
+	return quoit_run(p->q, quoit_take(open_semaphore(p->s), 2, 0), SOON_MS);
 }
 
 Test(sync, what_a_dead_session_had_taken_goes_back_where_it_is_undone)
 {
 	struct parties t = parties_begin();
 	int a = party_number(open_semaphore(t.a.s));
-	pid_t pid = start_holder(&t.f.d, open_semaphore, take_two);
+	pid_t pid = party_fork(&t.f.d, 0, take_two, 0);
 	quoit_job all = party_start(&t.a, quoit_take(a, 3, 0));
 
 	party_waits(&t.a, all);
-	kill_it(pid);
+	party_kill(pid);
 	cr_expect_eq(quoit_wait(t.a.q, all, SOON_MS), 0);
 	parties_end(&t);
 }
@@ -283,24 +221,24 @@ static int open_barrier(struct quoit_session *s)
 {
 	const struct quoit_sync_params p = {.value = 3};
 
-	return quoit_open_barrier(s, "b", &p);
+	return quoit_open_barrier(s, PARTIES_NAME, &p);
 }
 
-static struct quoit_sqe nothing(int number)
+static int come_and_not_arrive(struct party *p, int none)
 {
-	(void)number;
-	return quoit_nop(0);
+	(void)none;
+	return open_barrier(p->s);
 }
 
 Test(sync, those_at_a_barrier_are_told_that_a_party_died)
 {
 	struct parties t = parties_begin();
 	int a = party_number(open_barrier(t.a.s));
-	pid_t pid = start_holder(&t.f.d, open_barrier, nothing);
+	pid_t pid = party_fork(&t.f.d, 0, come_and_not_arrive, 0);
 	quoit_job waits = party_start(&t.a, quoit_arrive(a, 0));
 
 	party_waits(&t.a, waits);
-	kill_it(pid);
+	party_kill(pid);
 	cr_expect_eq(quoit_wait(t.a.q, waits, SOON_MS), -EOWNERDEAD);
 	parties_end(&t);
 }
@@ -309,23 +247,21 @@ Test(sync, those_at_a_barrier_are_told_that_a_party_died)
 
 Test(sync, condition_gives_the_lock_up_and_gets_it_again)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_lock(t.a.s, "l", NULL));
-	int b = party_number(quoit_open_lock(t.b.s, "l", NULL));
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
 	quoit_job waits;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_wait_condition(a, 3, 0), SOON_MS), -EPERM);
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	waits = party_start(&t.a, quoit_wait_condition(a, 3, 0));
-	cr_expect_eq(quoit_run(t.b.q, quoit_lock(b, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_notify(b, 2, 1, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_notify(b, 3, 1, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_wait_condition(t.a.number, 3, 0), SOON_MS), -EPERM);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	waits = party_start(&t.a, quoit_wait_condition(t.a.number, 3, 0));
+	cr_expect_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_notify(t.b.number, 2, 1, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_notify(t.b.number, 3, 1, 0), SOON_MS), 0);
 	party_waits(&t.a, waits);
-	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_unlock(t.b.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.a.q, waits, SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_lock(a, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_wait_condition(a, 8, 0), SOON_MS), -EINVAL);
+	cr_expect_eq(quoit_run(t.a.q, quoit_unlock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_lock(t.a.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_wait_condition(t.a.number, 8, 0), SOON_MS), -EINVAL);
 	parties_end(&t);
 }
 
@@ -333,19 +269,17 @@ Test(sync, condition_gives_the_lock_up_and_gets_it_again)
 
 Test(sync, all_who_wait_for_a_flag_go_on_when_it_is_set)
 {
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_flag(t.a.s, "f", NULL));
-	int b = party_number(quoit_open_flag(t.b.s, "f", NULL));
-	quoit_job one = party_start(&t.a, quoit_wait_flag(a, 0)),
-		  two = party_start(&t.a, quoit_wait_flag(a, 0));
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+	quoit_job one = party_start(&t.a, quoit_wait_flag(t.a.number, 0)),
+		  two = party_start(&t.a, quoit_wait_flag(t.a.number, 0));
 
 	party_waits(&t.a, one);
-	cr_expect_eq(quoit_run(t.b.q, quoit_set_flag(b, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_set_flag(t.b.number, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.a.q, one, SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.a.q, two, SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_wait_flag(b, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_clear_flag(b, 0), SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.a.q, quoit_wait_flag(a, 0), SHORT_MS), -ETIME);
+	cr_expect_eq(quoit_run(t.b.q, quoit_wait_flag(t.b.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_clear_flag(t.b.number, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.a.q, quoit_wait_flag(t.a.number, 0), SHORT_MS), -ETIME);
 	parties_end(&t);
 }
 
@@ -354,23 +288,21 @@ Test(sync, all_who_wait_for_a_flag_go_on_when_it_is_set)
 Test(sync, semaphore_gives_in_the_order_of_asking)
 {
 	const struct quoit_sync_params p = {.value = 2, .most = 4};
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_semaphore(t.a.s, "s", &p));
-	int b = party_number(quoit_open_semaphore(t.b.s, "s", &p));
+	struct parties t = parties_begin_with(quoit_open_semaphore, &p);
 	quoit_job large, small;
 
-	cr_expect_eq(quoit_run(t.a.q, quoit_take(a, 1, 0), SOON_MS), 0);
-	large = party_start(&t.a, quoit_take(a, 2, 0));
+	cr_expect_eq(quoit_run(t.a.q, quoit_take(t.a.number, 1, 0), SOON_MS), 0);
+	large = party_start(&t.a, quoit_take(t.a.number, 2, 0));
 	party_waits(&t.a, large);
-	small = party_start(&t.b, quoit_take(b, 1, 0));
+	small = party_start(&t.b, quoit_take(t.b.number, 1, 0));
 	party_waits(&t.b, small);
-	cr_expect_eq(quoit_run(t.b.q, quoit_give(b, 1, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_give(t.b.number, 1, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.a.q, large, SOON_MS), 0);
 	party_waits(&t.b, small);
-	cr_expect_eq(quoit_run(t.b.q, quoit_give(b, 4, 0), SOON_MS), 0);
+	cr_expect_eq(quoit_run(t.b.q, quoit_give(t.b.number, 4, 0), SOON_MS), 0);
 	cr_expect_eq(quoit_wait(t.b.q, small, SOON_MS), 0);
-	cr_expect_eq(quoit_run(t.b.q, quoit_give(b, 2, 0), SOON_MS), -EOVERFLOW);
-	cr_expect_eq(quoit_run(t.b.q, quoit_take(b, 5, 0), SOON_MS), -EINVAL);
+	cr_expect_eq(quoit_run(t.b.q, quoit_give(t.b.number, 2, 0), SOON_MS), -EOVERFLOW);
+	cr_expect_eq(quoit_run(t.b.q, quoit_take(t.b.number, 5, 0), SOON_MS), -EINVAL);
 	parties_end(&t);
 }
 
@@ -379,15 +311,13 @@ Test(sync, semaphore_gives_in_the_order_of_asking)
 Test(sync, barrier_opens_when_all_have_come_and_says_in_which_order)
 {
 	const struct quoit_sync_params p = {.value = 2};
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_barrier(t.a.s, "b", &p));
-	int b = party_number(quoit_open_barrier(t.b.s, "b", &p));
+	struct parties t = parties_begin_with(quoit_open_barrier, &p);
 
 	for (int round = 0; round < 3; round++) {
-		quoit_job first = party_start(&t.a, quoit_arrive(a, 0));
+		quoit_job first = party_start(&t.a, quoit_arrive(t.a.number, 0));
 
 		party_waits(&t.a, first);
-		cr_expect_eq(quoit_run(t.b.q, quoit_arrive(b, 0), SOON_MS), 1);
+		cr_expect_eq(quoit_run(t.b.q, quoit_arrive(t.b.number, 0), SOON_MS), 1);
 		cr_expect_eq(quoit_wait(t.a.q, first, SOON_MS), 0);
 	}
 	parties_end(&t);
@@ -396,13 +326,11 @@ Test(sync, barrier_opens_when_all_have_come_and_says_in_which_order)
 Test(sync, barrier_breaks_when_a_party_gives_up)
 {
 	const struct quoit_sync_params p = {.value = 3};
-	struct parties t = parties_begin();
-	int a = party_number(quoit_open_barrier(t.a.s, "b", &p));
-	int b = party_number(quoit_open_barrier(t.b.s, "b", &p));
-	quoit_job first = party_start(&t.a, quoit_arrive(a, 0));
+	struct parties t = parties_begin_with(quoit_open_barrier, &p);
+	quoit_job first = party_start(&t.a, quoit_arrive(t.a.number, 0));
 
 	party_waits(&t.a, first);
-	cr_expect_eq(quoit_run(t.b.q, quoit_arrive(b, 0), SHORT_MS), -ETIME);
+	cr_expect_eq(quoit_run(t.b.q, quoit_arrive(t.b.number, 0), SHORT_MS), -ETIME);
 	cr_expect_eq(quoit_wait(t.a.q, first, SOON_MS), -EPIPE);
 	parties_end(&t);
 }
