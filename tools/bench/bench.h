@@ -110,6 +110,12 @@ int bench_repeat(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, dou
 /* The same, waiting for each job before the next, after a tenth of them as a warm-up. */
 int bench_repeat_each(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
 
+/* The same with 256 jobs in flight, for which the ring must have room. */
+int bench_repeat_many(struct quoit_ring *q, struct quoit_sqe sqe, uint64_t count, double *ret);
+
+/* The measure of NOPs, each waited for, for other plans that compare with it. */
+int bench_nops_each(const struct bench *b, const struct bench_series *s, double *ret);
+
 /*
  * Check that both elements of a float32 tensor are `sum`.  0; -EBADMSG: they are not; else the
  * errno of the read.

@@ -8,8 +8,6 @@
 #include "bench.h"
 
 #define SHARED_BYTES (UINT64_C(24) << 20)
-#define BATCH        32u /* calls of one batch; eight are in flight */
-#define BATCHES      8u
 #define ELEMENTS     1000000u
 #define PART         25000u /* elements of one piece */
 
@@ -81,18 +79,6 @@ static struct quoit_sqe empty(const struct caller *c)
 
 /* ---- one at a time ---- */
 
-static int measure_nop(const struct bench *b, const struct bench_series *s, double *ret)
-{
-	struct bench_client c;
-	int err = bench_open(b, s->cores, NULL, &c);
-
-	if (err)
-		return err;
-	err = bench_repeat_each(c.ring, quoit_nop(0), s->count, ret);
-	bench_close(&c);
-	return err;
-}
-
 /* depth: lanes; 0: the thread that waits runs the call */
 static int measure_call(const struct bench *b, const struct bench_series *s, double *ret)
 {
@@ -111,34 +97,16 @@ static int measure_call(const struct bench *b, const struct bench_series *s, dou
 
 /* ---- many in flight ---- */
 
-static int call_many(const struct caller *c, uint64_t count)
-{
-	const struct quoit_sqe sqe = empty(c);
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i < count; i++) {
-		err = quoit_push(c->ring, sqe);
-		if (!err && i % BATCH == BATCH - 1)
-			err = quoit_window(c->ring, BATCHES - 1, QUOIT_FOREVER);
-	}
-	return err ? err : quoit_wait_all(c->ring, QUOIT_FOREVER);
-}
-
 static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	const struct quoit_ring_params ring = {.entries = 512, .flags = QUOIT_RING_NO_CALLS};
 	const struct quoit_team_params team = {.lanes = 1};
 	struct caller c;
-	double start;
 	int err = open_caller(b, s->cores, &ring, &team, &c);
 
 	if (err)
 		return err;
-	err = call_many(&c, s->count / 10);
-	start = bench_now();
-	if (!err)
-		err = call_many(&c, s->count);
-	*ret = (bench_now() - start) * 1e9 / (double)s->count;
+	err = bench_repeat_many(c.ring, empty(&c), s->count, ret);
 	quoit_close(c.session, 0);
 	return err;
 }
@@ -192,7 +160,7 @@ static int measure_hypot(const struct bench *b, const struct bench_series *s, do
 }
 
 static const struct bench_series call_series[] = {
-	{"nop_wait", "ns", BENCH_ALL_CORES, measure_nop, 1, 100000},
+	{"nop_wait", "ns", BENCH_ALL_CORES, bench_nops_each, 1, 100000},
 	{"call_wait", "ns", BENCH_ALL_CORES, measure_call, 0, 100000},
 	{"call_lane", "ns", BENCH_ALL_CORES, measure_call, 1, 20000},
 	{"handovers", "ns", 0, bench_peer, .peer = {"handover", "20000"}, .peer_word = "ns"},

@@ -8,8 +8,6 @@
 
 #include "bench.h"
 
-#define BATCH   32u /* calls of one batch; eight are in flight */
-#define BATCHES 8u
 #define NAME    "quoit-bench"
 #define WAIT_MS 10000u
 
@@ -111,33 +109,15 @@ static int measure_call(const struct bench *b, const struct bench_series *s, dou
 	return err;
 }
 
-static int call_many(const struct caller *c, uint64_t count)
-{
-	struct quoit_ring *q = c->client.ring;
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i < count; i++) {
-		err = quoit_push(q, empty(c));
-		if (!err && i % BATCH == BATCH - 1)
-			err = quoit_window(q, BATCHES - 1, QUOIT_FOREVER);
-	}
-	return err ? err : quoit_wait_all(q, QUOIT_FOREVER);
-}
-
 static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	const struct quoit_ring_params ring = {.entries = 512};
 	struct caller c;
-	double start;
 	int err = open_caller(b, s->cores, &ring, &c);
 
 	if (err)
 		return err;
-	err = call_many(&c, s->count / 10);
-	start = bench_now();
-	if (!err)
-		err = call_many(&c, s->count);
-	*ret = (bench_now() - start) * 1e9 / (double)s->count;
+	err = bench_repeat_many(c.client.ring, empty(&c), s->count, ret);
 	close_caller(&c);
 	return err;
 }
@@ -152,17 +132,14 @@ static int open_idle_team(struct quoit_session *session)
 	return quoit_open_team(session, functions, 1, &params, &team);
 }
 
-/* depth: 1: beside an idle service, with an idle team; 0: with neither */
-static int measure_nop(const struct bench *b, const struct bench_series *s, double *ret)
+static int measure_nop_beside(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	struct caller c = {0};
-	int err = s->depth ? open_caller(b, s->cores, NULL, &c)
-			   : bench_open(b, s->cores, NULL, &c.client);
+	int err = open_caller(b, s->cores, NULL, &c);
 
 	if (err)
 		return err;
-	if (s->depth)
-		err = open_idle_team(c.client.session);
+	err = open_idle_team(c.client.session);
 	if (!err)
 		err = bench_repeat_each(c.client.ring, quoit_nop(0), s->count, ret);
 	close_caller(&c);
@@ -189,8 +166,8 @@ static const struct bench_series series[] = {
 	{"calls_256", "ns", BENCH_ALL_CORES, measure_calls, 256, 200000},
 	{"quoit_addition", "ns", BENCH_ALL_CORES, bench_additions, 192, 300000},
 	{"addition_beside", "ns", BENCH_ALL_CORES, measure_chain, 192, 300000},
-	{"nop", "ns", BENCH_ALL_CORES, measure_nop, 0, 100000},
-	{"nop_beside", "ns", BENCH_ALL_CORES, measure_nop, 1, 100000},
+	{"nop", "ns", BENCH_ALL_CORES, bench_nops_each, 0, 100000},
+	{"nop_beside", "ns", BENCH_ALL_CORES, measure_nop_beside, 1, 100000},
 	{NULL},
 };
 

@@ -49,18 +49,6 @@ static int measure_lock(const struct bench *b, const struct bench_series *s, dou
 	return err;
 }
 
-static int measure_nop(const struct bench *b, const struct bench_series *s, double *ret)
-{
-	struct bench_client c;
-	int err = bench_open(b, s->cores, NULL, &c);
-
-	if (err)
-		return err;
-	err = bench_repeat_each(c.ring, quoit_nop(0), s->count, ret);
-	bench_close(&c);
-	return err;
-}
-
 /* ---- several processes ---- */
 
 /* What they share. */
@@ -215,7 +203,7 @@ static int measure_barrier(const struct bench *b, const struct bench_series *s, 
 }
 
 static const struct bench_series series[] = {
-	{"nop", "ns", BENCH_ALL_CORES, measure_nop, 1, 100000},
+	{"nop", "ns", BENCH_ALL_CORES, bench_nops_each, 1, 100000},
 	{"lock_unlock", "ns", BENCH_ALL_CORES, measure_lock, 1, 50000},
 	{"section_8", "ns", BENCH_ALL_CORES, measure_sections},
 	{"section_8_last", "ns", BENCH_ALL_CORES, NULL},
