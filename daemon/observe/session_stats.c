@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tsc.h"
 #include "latency.h"
 #include "sample.h"
 #include "session_file.h"
@@ -22,30 +23,6 @@ static void publish(struct quoit_session_stats *to, const struct quoit_session_s
 	_Static_assert(offsetof(struct quoit_session_stats, header.magic) == 0, "it is the first");
 	memcpy((char *)to + first, (const char *)from + first, sizeof *from - first);
 	__atomic_store_n(&to->header.magic, from->header.magic, __ATOMIC_RELEASE);
-}
-
-int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
-{
-	struct quoit_session_stats stats = {.session = s->id,
-					    .uid = s->uid,
-					    .pid = (uint32_t)s->pid,
-					    .reactor = reactor,
-					    .node = node,
-					    .opened_ns = totals_now_ns()};
-	void *map;
-	int err = session_file_open(s, directory, QUOIT_STATS_SESSION, sizeof stats, &s->stats_fd,
-				    &map);
-
-	if (!map)
-		return err;
-	totals_fill_header(&stats.header, sizeof stats, offsetof(struct quoit_session_stats, value),
-			   QUOIT_SESSION_NR, 1);
-	memcpy(stats.name, s->name, sizeof stats.name);
-	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
-		snprintf(stats.label[i], sizeof stats.label[i], "%s", labels[i]);
-	publish(map, &stats);
-	s->stats = map;
-	return err;
 }
 
 /* Split the waiting jobs: for their turn, for memory, or else for what they read. */
@@ -80,17 +57,22 @@ static void look_at_ring(struct ring *r)
 		r->cq_most = r->cq_depth;
 }
 
-static void count_rings(const struct session *s, uint64_t *value, bool look)
+static void look_at_rings(struct session *s)
+{
+	for (uint32_t i = 0; i < s->ring_count; i++)
+		if (s->rings[i])
+			look_at_ring(s->rings[i]);
+}
+
+static void count_rings(const struct session *s, uint64_t *value)
 {
 	value[QUOIT_SESSION_RINGS] = value[QUOIT_SESSION_SQ_DEPTH] = value[QUOIT_SESSION_SQ_MOST] =
 		value[QUOIT_SESSION_CQ_DEPTH] = value[QUOIT_SESSION_CQ_MOST] = 0;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
-		struct ring *r = s->rings[i];
+		const struct ring *r = s->rings[i];
 
 		if (!r)
 			continue;
-		if (look)
-			look_at_ring(r);
 		value[QUOIT_SESSION_RINGS]++;
 		value[QUOIT_SESSION_SQ_DEPTH] += r->sq_depth;
 		value[QUOIT_SESSION_CQ_DEPTH] += r->cq_depth;
@@ -101,16 +83,10 @@ static void count_rings(const struct session *s, uint64_t *value, bool look)
 	}
 }
 
-void session_stats_publish(struct session *s, uint64_t now, uint64_t running_ticks, bool look)
+/* Fill value[QUOIT_SESSION_NR] with the counters as of this TSC. */
+static void take_values(const struct session *s, uint64_t now, uint64_t running_ticks,
+			uint64_t *value)
 {
-	uint64_t value[QUOIT_SESSION_NR];
-
-	latency_tell_nops(s);
-	if (!s->stats)
-		return;
-	depth_sum(&s->open, now);
-	depth_sum(&s->memory.waiting, now);
-	depth_sum(&s->holds.held, now);
 	value[QUOIT_SESSION_SUBMITTED] = s->jobs_fetched;
 	value[QUOIT_SESSION_DONE] = s->jobs_done;
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
@@ -119,7 +95,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	value[QUOIT_SESSION_RUNNING] = s->running;
 	value[QUOIT_SESSION_QUEUED] = s->open.now - value[QUOIT_SESSION_RUNNING];
 	count_waiting(s, value);
-	count_rings(s, value, look);
+	count_rings(s, value);
 	value[QUOIT_SESSION_QUEUE_TICKS] = s->open.queue_ticks;
 	value[QUOIT_SESSION_BUSY_TICKS] = s->open.busy_ticks;
 	value[QUOIT_SESSION_MEMORY_TICKS] = s->memory.waiting.busy_ticks;
@@ -164,6 +140,46 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	value[QUOIT_SESSION_CLIENT_NODE] = s->client_node;
 	value[QUOIT_SESSION_PINNED_LOCKED] = s->pinned_locked;
 	value[QUOIT_SESSION_PINNED_REGISTERED] = s->pinned_registered;
+}
+
+int session_stats_open(struct session *s, int directory, uint32_t reactor, int32_t node)
+{
+	struct quoit_session_stats stats = {.session = s->id,
+					    .uid = s->uid,
+					    .pid = (uint32_t)s->pid,
+					    .reactor = reactor,
+					    .node = node,
+					    .opened_ns = totals_now_ns()};
+	void *map;
+	int err = session_file_open(s, directory, QUOIT_STATS_SESSION, sizeof stats, &s->stats_fd,
+				    &map);
+
+	if (!map)
+		return err;
+	totals_fill_header(&stats.header, sizeof stats, offsetof(struct quoit_session_stats, value),
+			   QUOIT_SESSION_NR, 1);
+	memcpy(stats.name, s->name, sizeof stats.name);
+	take_values(s, tsc_now(), 0, stats.value);
+	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
+		snprintf(stats.label[i], sizeof stats.label[i], "%s", labels[i]);
+	publish(map, &stats);
+	s->stats = map;
+	return err;
+}
+
+void session_stats_publish(struct session *s, uint64_t now, uint64_t running_ticks, bool look)
+{
+	uint64_t value[QUOIT_SESSION_NR];
+
+	latency_tell_nops(s);
+	if (!s->stats)
+		return;
+	if (look)
+		look_at_rings(s);
+	depth_sum(&s->open, now);
+	depth_sum(&s->memory.waiting, now);
+	depth_sum(&s->holds.held, now);
+	take_values(s, now, running_ticks, value);
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		__atomic_store_n(&s->stats->value[i], value[i], __ATOMIC_RELAXED);
 }

@@ -82,6 +82,17 @@ Test(session_file, its_counters_its_times_and_its_trace_are_read_by_no_other_use
 	trace_free(trace, folder);
 }
 
+/* Tools read the file before the session's reactor writes it for the first time. */
+Test(session_file, its_counters_say_from_the_first_moment_where_its_client_is)
+{
+	s->client_node = 1 + 3;
+	s->memory.promise = 12345;
+	cr_assert_eq(session_stats_open(s, folder, 0, -1), 0);
+	cr_expect_eq(s->stats->value[QUOIT_SESSION_CLIENT_NODE], 1 + 3);
+	cr_expect_eq(s->stats->value[QUOIT_SESSION_HOST_PROMISED], 12345);
+	cr_expect_neq(s->stats->value[QUOIT_SESSION_AS_OF], 0);
+}
+
 /* One job of each 64 is timed, and stands for all of them. */
 Test(session_file, an_operations_time_counts_each_job_that_a_timed_one_stands_for)
 {
