@@ -9,6 +9,7 @@
 #include "library.h"
 
 #undef quoit_acquire
+#undef quoit_receive_next
 #undef quoit_run
 #undef quoit_start_acquire
 #undef quoit_wait
@@ -23,6 +24,11 @@
 
 /* A caller without macros has no place in a source file to name. */
 #define NOWHERE NULL
+
+int quoit_receive_next(struct quoit_ring *q, int number, int timeout_ms, quoit_tensor *ret)
+{
+	return quoit_receive_next_at(q, number, timeout_ms, ret, NOWHERE);
+}
 
 int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.c - opens and closes locks, flags, semaphores and barriers */
+/* sync.c - opens and closes locks, flags, semaphores, barriers and queues */
 #include <errno.h>
 #include <string.h>
 
@@ -66,6 +66,12 @@ int quoit_open_barrier(struct quoit_session *s, const char *name,
 		       const struct quoit_sync_params *params)
 {
 	return open_sync(s, QUOIT_SYNC_BARRIER, name, params);
+}
+
+int quoit_open_queue(struct quoit_session *s, const char *name,
+		     const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_QUEUE, name, params);
 }
 
 int quoit_close_sync(struct quoit_session *s, int number)

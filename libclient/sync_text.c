@@ -31,6 +31,9 @@ bool libquoit_sync_what(struct quoit_session *s, const struct quoit_error *e, ch
 		[QUOIT_SYNC_TAKE] = "take",
 		[QUOIT_SYNC_GIVE] = "give",
 		[QUOIT_SYNC_ARRIVE] = "arrive",
+		[QUOIT_SYNC_SEND] = "send",
+		[QUOIT_SYNC_RECEIVE] = "receive",
+		[QUOIT_SYNC_PEEK] = "peek",
 	};
 	const struct sync_name *n;
 

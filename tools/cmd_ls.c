@@ -17,12 +17,13 @@
 
 static const struct args_command command = {
 	"ls", "",
-	"Print a line for each service, lock, flag, semaphore and barrier that you may use: NAME,\n"
-	"or USER/NAME if it is another user's.  MODE is who may call besides its user and root:\n"
-	"own (nobody), group:NAME or all.  HOLDER is the process that holds a lock.  VALUE: 1 if a\n"
-	"flag is set, how many a semaphore has, how many wait at a barrier.  MEAN is the mean time\n"
-	"that a call of a service ran.  '-': not known, or there is none.  Root and quoitd's own\n"
-	"user see all of them.  Exit status 1: there is none to show, or quoitd is not there.",
+	"Print a line for each service, lock, flag, semaphore, barrier and queue that you may use:\n"
+	"NAME, or USER/NAME if it is another user's.  MODE is who may call besides its user and\n"
+	"root: own (nobody), group:NAME or all.  HOLDER is the process that holds a lock.  VALUE:\n"
+	"1 if a flag is set, how many a semaphore has, how many wait at a barrier, messages of a\n"
+	"queue.  MEAN is the mean time that a call of a service ran.  '-': not known, or there is\n"
+	"none.  Root and quoitd's own user see all of them.  Exit status 1: there is none to show,\n"
+	"or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */
@@ -58,7 +59,8 @@ enum {
 static const struct table_column columns[COLUMNS] = {
 	[NAME] = {"name", "", "NAME", COLUMN_TEXT,
 		  "its name, behind USER/ if it is another user's"},
-	[KIND] = {"kind", "", "KIND", COLUMN_TEXT, "service, lock, flag, semaphore or barrier"},
+	[KIND] = {"kind", "", "KIND", COLUMN_TEXT,
+		  "service, lock, flag, semaphore, barrier or queue"},
 	[USER] = {"user", "", "USER", COLUMN_TEXT, "name of its user"},
 	[UID] = {"uid", "", "UID", COLUMN_COUNT, "number of its user"},
 	[MODE] = {"mode", "", "MODE", COLUMN_TEXT,
@@ -76,7 +78,8 @@ static const struct table_column columns[COLUMNS] = {
 	[HOLDER] = {"holder", "", "HOLDER", COLUMN_COUNT, "process that holds the lock"},
 	[VALUE] =
 		{"value", "", "VALUE", COLUMN_COUNT,
-		 "1 if the flag is set; how many the semaphore has; how many wait at the barrier"},
+		 "1 if the flag is set; how many the semaphore has; how many wait at the barrier; "
+		 "messages of the queue"},
 	[CALLS] = {"calls", "", "CALLS", COLUMN_COUNT, "calls that have returned"},
 	[FAILED] =
 		{"failed", "", "FAILED", COLUMN_COUNT,

@@ -12,6 +12,7 @@
 #include "charge.h"
 #include "connection_functions.h"
 #include "peer.h"
+#include "session/message_queue.h"
 
 int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t size)
 {
@@ -129,6 +130,8 @@ static void service_free(struct service *s)
 {
 	struct guest *g = s->guests, *next;
 
+	if (s->object)
+		message_queue_free(s->object->queue);
 	free(s->object);
 	for (; g; g = next) {
 		next = g->next;

@@ -42,6 +42,8 @@ static void prepare_calls(struct caller *caller)
 		call->next = i + 1 < CALLER_CALLS ? i + 1 : NIL;
 	}
 	caller->prompt.head = NIL;
+	for (uint32_t i = 0; i < QUOIT_MAX_RINGS; i++)
+		caller->order[MESSAGE_SENT][i].head = caller->order[MESSAGE_RECEIVED][i].head = NIL;
 	caller->leave_letter.of = caller;
 	caller->free = 0;
 }

@@ -7,11 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/message_queue.h"
+
 #define FLAGS                                                                                      \
 	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO)
 
 /* The most parties of a barrier.  Each waits in a call of its own. */
 #define PARTIES_MOST 65536u
+
+/* Messages of a queue, and their bytes. */
+#define MESSAGES_MOST 65536u
+#define BYTES_MOST    (UINT64_C(1) << 40)
 
 static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 {
@@ -25,6 +31,13 @@ static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 		 m->sync.value > m->sync.most)
 		snprintf(text, size, "a semaphore that may have %llu cannot have %llu at first",
 			 (unsigned long long)m->sync.most, (unsigned long long)m->sync.value);
+	else if (m->sync.kind == QUOIT_SYNC_QUEUE &&
+		 (!m->sync.value || m->sync.value > MESSAGES_MOST || !m->sync.most ||
+		  m->sync.most > BYTES_MOST || m->sync.most % QUOIT_LINE))
+		snprintf(
+			text, size,
+			"a queue has room for 1 to %u messages and 64 bytes to 1 TiB, a multiple of 64",
+			MESSAGES_MOST);
 	else if (m->sync.kind < QUOIT_SYNC_SEMAPHORE && has_values)
 		snprintf(text, size, "a lock or a flag has no value");
 	else if (m->sync.flags & QUOIT_SYNC_RECURSIVE && m->sync.kind != QUOIT_SYNC_LOCK)
@@ -80,6 +93,8 @@ static int check_existing(const struct connection *c, const struct service *serv
 			 service->name, o->kind == QUOIT_SYNC_LOCK ? "RECURSIVE" : "UNDO");
 		return -EINVAL;
 	}
+	if (o->kind == QUOIT_SYNC_QUEUE) /* one that is there keeps its sizes */
+		return 0;
 	if (m->sync.most && m->sync.most != o->most) {
 		snprintf(text, size, "semaphore '%s' may have %llu", service->name,
 			 (unsigned long long)o->most);
@@ -101,7 +116,13 @@ static struct object *object_new(const struct quoit_ctl *m)
 	o->kind = (uint8_t)m->sync.kind;
 	o->recursive = m->sync.flags & QUOIT_SYNC_RECURSIVE;
 	o->undoes = m->sync.flags & QUOIT_SYNC_UNDO;
-	if (o->kind == QUOIT_SYNC_BARRIER) {
+	if (o->kind == QUOIT_SYNC_QUEUE) {
+		o->queue = message_queue_new((uint32_t)m->sync.value, m->sync.most);
+		if (!o->queue) {
+			free(o);
+			return NULL;
+		}
+	} else if (o->kind == QUOIT_SYNC_BARRIER) {
 		o->parties = (uint32_t)m->sync.value;
 	} else {
 		o->count = m->sync.value;
@@ -110,10 +131,19 @@ static struct object *object_new(const struct quoit_ctl *m)
 	return o;
 }
 
+static uint64_t cost_of(const struct quoit_ctl *m)
+{
+	uint64_t cost = sizeof(struct service) + sizeof(struct object);
+
+	if (m->sync.kind == QUOIT_SYNC_QUEUE)
+		cost += message_queue_cost((uint32_t)m->sync.value, m->sync.most);
+	return cost;
+}
+
 static int make(struct connection *c, const struct quoit_ctl *m, struct service **ret, char *text,
 		size_t size)
 {
-	const uint64_t cost = sizeof(struct service) + sizeof(struct object);
+	const uint64_t cost = cost_of(m);
 	struct control *control = c->control;
 	uint64_t left;
 	int err = services_check_count(control, c->uid, text, size);
@@ -156,8 +186,24 @@ static int find_or_make(struct connection *c, const struct quoit_ctl *m, struct 
 	return -ENOENT;
 }
 
-void services_open_sync(struct connection *c, const struct quoit_ctl *m)
+/* What a queue has room for, unless its maker says. */
+#define MESSAGES UINT64_C(64)
+#define BYTES    (UINT64_C(1) << 20)
+
+static struct quoit_ctl with_defaults(const struct quoit_ctl *m)
 {
+	struct quoit_ctl full = *m;
+
+	if (m->sync.kind == QUOIT_SYNC_QUEUE) {
+		full.sync.value = m->sync.value ? m->sync.value : MESSAGES;
+		full.sync.most = m->sync.most ? m->sync.most : BYTES;
+	}
+	return full;
+}
+
+void services_open_sync(struct connection *c, const struct quoit_ctl *asked)
+{
+	const struct quoit_ctl full = with_defaults(asked), *m = &full;
 	char text[QUOIT_TEXT_BYTES];
 	struct service *service = NULL;
 	int err = check(c, m, text, sizeof text);

@@ -12,6 +12,7 @@
 #include "direct_rules.h"
 #include "memory/lease.h"
 #include "memory/memory.h"
+#include "message_order.h"
 #include "observe/sample.h"
 #include "probes.h"
 #include "record.h"
@@ -109,6 +110,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->holds = plan->refused ? 0 : plan->tensors;
 	job->refused = plan->refused;
 	job->orders_only = plan->row && plan->row->shape == SHAPE_SYNC;
+	job->is_message = plan->row && plan->row->shape == SHAPE_MESSAGE;
+	job->in_order = false;
 	job->keeps_poison = false;
 	if (job->orders_only)
 		job->holds = 0;
@@ -377,6 +380,8 @@ void job_end(struct session *s, struct job *job, int32_t res, uint64_t now, job_
 	record_job(r, job, res);
 	if (res < 0) {
 		s->jobs_failed++;
+		if (job->in_order)
+			message_order_fail(s, job);
 	} else {
 		s->jobs_done++;
 		latency_count_bytes(s, job->sqe.opcode, bytes_moved_by_job(s, job, res));

@@ -400,6 +400,7 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 	case SHAPE_CALL:
 		return check_call(s, o);
 	case SHAPE_SYNC:
+	case SHAPE_MESSAGE:
 		return check_sync(o);
 	default:
 		return check_none(o, row);

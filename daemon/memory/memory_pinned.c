@@ -54,10 +54,17 @@ void memory_pinned_forget(struct session *s)
 	s->pinned_buffer = IO_NO_BUFFER;
 }
 
-static bool any_running(const struct session *s)
+/* What waits at a lock or for a message, perhaps for ever, has no address. */
+static bool has_address(const struct job *job)
+{
+	return job->state == JOB_RUNNING && !job->orders_only &&
+	       (!job->is_message || job->collects);
+}
+
+static bool any_has_address(const struct session *s)
 {
 	for (uint32_t i = s->oldest; i != NIL; i = s->jobs[i].newer)
-		if (s->jobs[i].state == JOB_RUNNING && !s->jobs[i].orders_only)
+		if (has_address(&s->jobs[i]))
 			return true;
 	return false;
 }
@@ -68,7 +75,7 @@ void memory_pinned_tidy(struct session *s)
 
 	if (*state == TIDY_NONE)
 		*state = TIDY_WAITS;
-	if (*state == TIDY_WAITS && !any_running(s)) {
+	if (*state == TIDY_WAITS && !any_has_address(s)) {
 		for (unsigned i = FIXED_PINNED; i < FIXED_REGIONS; i++)
 			pinned_tidy_begin(&s->pieces[i]);
 		*state = TIDY_READY;

@@ -137,7 +137,8 @@ static bool may_come(struct session *s, struct memory_need need, bool last)
  */
 static bool holds_place(const struct job *job)
 {
-	return optable_row(job->sqe.opcode)->flags & (OP_ACQUIRE | OP_CALL) && !job->orders_only;
+	return optable_row(job->sqe.opcode)->flags & (OP_ACQUIRE | OP_CALL) && !job->orders_only &&
+	       !job->is_message;
 }
 
 void memory_admit(struct session *s, struct job *job)

@@ -34,6 +34,7 @@ enum op_shape {
 	SHAPE_RELEASE, /* the SQ index of an acquire */
 	SHAPE_CALL,    /* tensors that the program can reach */
 	SHAPE_SYNC,    /* any tensor, or none, that orders the job (session/objects.h) */
+	SHAPE_MESSAGE, /* a tensor that a queue takes or gives */
 };
 
 enum op_flags {

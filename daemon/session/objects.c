@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Each takes a tensor, or none, and changes nothing in it: what it is given orders it by the data. */
+/* Most take a tensor, or none, and change nothing in it: what they are given orders them by the data. */
 #define ACCESS "m---"
 
 /* In the order of enum quoit_sync_op.  What is prompt is answered at once. */
@@ -12,6 +12,7 @@ static const struct {
 	const char *name;
 	enum quoit_sync_kind kind;
 	bool is_prompt;
+	const char *access; /* of one that moves bytes; of others NULL */
 } ops[QUOIT_SYNC_OP_NR] = {
 	[QUOIT_SYNC_LOCK_IT] = {"lock", QUOIT_SYNC_LOCK, false},
 	[QUOIT_SYNC_UNLOCK] = {"unlock", QUOIT_SYNC_LOCK, true},
@@ -23,6 +24,9 @@ static const struct {
 	[QUOIT_SYNC_TAKE] = {"take", QUOIT_SYNC_SEMAPHORE, false},
 	[QUOIT_SYNC_GIVE] = {"give", QUOIT_SYNC_SEMAPHORE, true},
 	[QUOIT_SYNC_ARRIVE] = {"arrive", QUOIT_SYNC_BARRIER, false},
+	[QUOIT_SYNC_SEND] = {"send", QUOIT_SYNC_QUEUE, false, "R---"},
+	[QUOIT_SYNC_RECEIVE] = {"receive", QUOIT_SYNC_QUEUE, false, "W---"},
+	[QUOIT_SYNC_PEEK] = {"peek", QUOIT_SYNC_QUEUE, false, "W---"},
 };
 
 void object_fill_functions(struct service_functions *ret)
@@ -31,9 +35,11 @@ void object_fill_functions(struct service_functions *ret)
 		struct function *f = &ret->function[i];
 
 		f->row = *optable_row(QUOIT_OP_CALL);
-		f->row.shape = SHAPE_SYNC;
-		f->row.types = QUOIT_TYPES_X; /* wherever it is, as that of a NOP */
-		memcpy(f->row.access, ACCESS, QUOIT_MAX_TENSORS_PER_JOB);
+		f->row.shape = ops[i].access ? SHAPE_MESSAGE : SHAPE_SYNC;
+		if (!ops[i].access)
+			f->row.types = QUOIT_TYPES_X; /* wherever it is, as that of a NOP */
+		memcpy(f->row.access, ops[i].access ? ops[i].access : ACCESS,
+		       QUOIT_MAX_TENSORS_PER_JOB);
 		optable_read_access(&f->row);
 		strcpy(f->name, ops[i].name);
 	}

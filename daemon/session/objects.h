@@ -17,6 +17,8 @@
 
 #include "services.h"
 
+struct message_queue;
+
 /* A recursive lock may be held so often at a time. */
 #define OBJECT_DEPTH 16u
 
@@ -35,6 +37,7 @@ struct object {
 	uint64_t count;                   /* of a semaphore, */
 	uint64_t most;                    /* and the most that it may be */
 	struct caller *holder;            /* of a lock; NULL: it is free */
+	struct message_queue *queue;      /* of a queue; never changes */
 	struct call_queue waiting;
 	struct call_queue condition[QUOIT_CONDITIONS]; /* of a lock: they wait to be notified */
 	/* Any thread may read these: the holder's process, and what the tools show. */

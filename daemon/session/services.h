@@ -38,6 +38,7 @@
 
 struct caller;
 struct connection;
+struct message;
 struct object;
 struct reactor;
 struct ring;
@@ -62,6 +63,7 @@ enum letter_type {
 	LETTER_ENDS,   /* and nothing of it is used any more */
 	LETTER_LEAVES, /* a caller of an object lets go of it; its home answers */
 	LETTER_LEFT,
+	LETTER_MOVED, /* a message of a queue has been copied; its home frees the call */
 };
 
 struct letter {
@@ -72,6 +74,13 @@ struct letter {
 
 /* ---- calls ---- */
 
+/* What a call does with the messages of a queue. */
+enum message_way {
+	MESSAGE_SENT,
+	MESSAGE_RECEIVED,
+	MESSAGE_WAYS,
+};
+
 struct call_queue {
 	struct service_call *oldest, *newest; /* linked by older and newer */
 };
@@ -81,6 +90,9 @@ struct call_queue {
 
 /* Of these so many are kept for what an object answers at once, as an unlock. */
 #define CALLER_KEPT 8u
+
+/* Of a queue's so many are for each way: what waits in one does not keep the other away. */
+#define CALLER_WAY_CALLS (CALLER_CALLS / MESSAGE_WAYS)
 
 struct service_call {
 	struct letter letter;
@@ -100,7 +112,9 @@ struct service_call {
 	uint8_t priority;
 	uint32_t token;     /* of its first tensor's memory in the session; 0: it has none */
 	bool poisoned;      /* so is that memory; of what is done all the same */
-	uint64_t bytes;     /* of its outputs, as RETURN must bring them */
+	bool sends;         /* a message: bytes of tensors go to `dense`, and not from there */
+	uint8_t moves;      /* bit i: bytes of tensor i do */
+	uint64_t bytes;     /* of these tensors, as RETURN must bring them */
 	uint64_t submitted; /* TSC */
 	struct quoit_call_entry entry;
 	/* The service's: */
@@ -118,14 +132,16 @@ struct service_call {
 	uint32_t slot;         /* index of its CQE */
 	struct service_call *next_pending;
 	/* What it has come to: */
-	bool ran;                 /* a function was given it */
-	bool again;               /* it has not begun: it is to go to another server */
-	int32_t result;           /* as in a RETURN */
-	struct quoit_error error; /* field and value */
-	uint64_t began, ended;    /* TSC */
-	struct session *from;     /* in its memory are the results; NULL: there are none */
-	const uint8_t *results;
-	uint64_t copied;                  /* bytes of them that were copied */
+	bool ran;                         /* a function was given it */
+	bool again;                       /* it has not begun: it is to go to another server */
+	int32_t result;                   /* as in a RETURN */
+	struct quoit_error error;         /* field and value */
+	uint64_t began, ended;            /* TSC */
+	struct session *from;             /* in its memory are the results; NULL: there are none */
+	struct message *message;          /* of a queue, that it fills or gets; NULL: none */
+	struct quoit_message seen;        /* or what is told of one */
+	uint8_t *dense;                   /* the bytes of these; NULL: there are none */
+	uint64_t copied;                  /* so many of them were */
 	char text[QUOIT_CALL_TEXT_BYTES]; /* words of a failure; "": none */
 };
 
@@ -266,10 +282,15 @@ struct caller {
 	uint64_t unheard;           /* taken from a semaphore for jobs of a dead session */
 	struct letter leave_letter; /* LETTER_LEAVES, LETTER_LEFT */
 	struct caller *goes; /* the next one in the list of those that nothing uses any more */
-	struct job_queue ready[QUOIT_PRIO_NR]; /* jobs that wait for a free call */
+	/* Jobs that wait for a free call, by priority; of a queue, those that send and those that
+	 * receive (enum message_way). */
+	struct job_queue ready[QUOIT_PRIO_NR];
 	struct job_queue prompt; /* those before all others: an object answers them at once */
-	uint32_t free;           /* calls; NIL: none */
-	uint32_t out;            /* calls that are not free */
+	struct job_queue order[MESSAGE_WAYS]
+			      [QUOIT_MAX_RINGS]; /* of a queue (job/message_order.h) */
+	uint32_t free;                           /* calls; NIL: none */
+	uint32_t out;                            /* calls that are not free */
+	uint32_t out_way[MESSAGE_WAYS];          /* of a queue, the same by way */
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, ticks, wait, longest;
@@ -286,9 +307,9 @@ struct session_services {
 	uint32_t out;   /* calls of its jobs that are on their way */
 	bool held;      /* some of them can go on once no pieces are moved: */
 	struct service_call
-		*held_back;       /* those of objects that have come back meanwhile, and others */
-	struct job_queue results; /* jobs with results that the reactor copies, part by part */
-	uint32_t lent;            /* calls of its servers whose results are being copied */
+		*held_back;      /* those of objects that have come back meanwhile, and others */
+	struct job_queue copies; /* jobs whose results or messages the reactor copies in parts */
+	uint32_t lent;           /* calls of its servers whose results are being copied */
 	uint32_t servers;
 	bool leaves;                  /* it is counted in the reactor's `leavers` */
 	uint64_t served, serve_ticks; /* calls of other sessions that it ran, and how long */

@@ -245,7 +245,7 @@ int session_new(const struct session_limits *limits, uint64_t id, struct session
 			s->exec.waiting[i][j].head = NIL;
 	for (unsigned i = 0; i < QUOIT_MAX_FILES; i++)
 		s->files[i].fd = -1;
-	s->services.results.head = NIL;
+	s->services.copies.head = NIL;
 	s->bridge = (struct bridge){.fd = -1, .job = NIL};
 
 	if (limits->kernels)

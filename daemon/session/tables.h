@@ -136,9 +136,13 @@ struct job {
 	uint8_t stream;    /* of its device, from 1; 0: not known */
 	uint8_t call;      /* of a service: its number in its caller (services.h) */
 	uint32_t caller;   /* of a service: its caller's number */
-	bool collects;     /* the results of that call are being copied */
+	bool collects;     /* the results or the message of that call are being copied */
 	bool orders_only;  /* a call of an object: it looks at no bytes (objects.h) */
-	bool keeps_poison; /* it is done though its tensors are poisoned, which they stay */
+	bool is_message;   /* of a queue: it looks at bytes only while it `collects` */
+	bool in_order;     /* of a queue, and not submitted yet (job/message_order.h): */
+	bool waits_turn;   /* ready, but for those of its ring before it */
+	uint32_t before, behind; /* the next ones of its ring; NIL: none */
+	bool keeps_poison;       /* it is done though its tensors are poisoned, which they stay */
 	/* No valid job: in its turn its outputs fail, and nothing else happens. */
 	bool refused;
 	bool memory_waits; /* in the memory queue */

@@ -433,11 +433,12 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_SYNC:
 		m->sync.name[0] = (char)('a' + take(in, 1) % 2);
 		m->sync.uid = take(in, 1) % 8 ? QUOIT_SERVICE_OWN : 1000;
-		m->sync.kind = (uint16_t)(take(in, 1) % 6);
+		m->sync.kind = (uint16_t)(take(in, 1) % 7);
 		m->sync.flags = (uint16_t)(take(in, 1) % 4 ? 0 : take(in, 1) % 32);
 		m->sync.mode = take(in, 1) % 8 ? 0 : take(in, 1);
 		m->sync.value = take(in, 1) % 4;
-		m->sync.most = take(in, 1) % 4;
+		m->sync.most =
+			take(in, 1) % 4 * (m->sync.kind == QUOIT_SYNC_QUEUE ? QUOIT_LINE : 1);
 		break;
 	case QUOIT_CTL_SERVICE_FUNCTION:
 	case QUOIT_CTL_SERVICE_CLOSE:

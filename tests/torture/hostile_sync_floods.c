@@ -15,7 +15,8 @@
 #include "serving.h"
 #include "syncing.h"
 
-#define WIDE 4096u /* entries of a flood's ring */
+#define KINDS (QUOIT_SYNC_NR - QUOIT_SYNC_LOCK)
+#define WIDE  4096u /* entries of a flood's ring */
 
 /* ---- bystanders ---- */
 
@@ -346,7 +347,7 @@ static void things_that_come_and_go(struct stage *s)
 	if (!bystanders_come(s, &x) || !stage_open(s, &c, &wish))
 		return;
 	for (unsigned i = 0; i < stage_times(s, 2000, 100000) && !s->bad; i++) {
-		const unsigned kind = QUOIT_SYNC_LOCK + i % 4;
+		const unsigned kind = QUOIT_SYNC_LOCK + i % KINDS;
 		struct sync_words w;
 
 		snprintf(name, sizeof name, "fleeting%u", i % 100);
@@ -366,7 +367,7 @@ static void names_of_what_is_closed(struct stage *s)
 	struct sync_party p[3];
 
 	for (unsigned i = 0; i < stage_times(s, 50, 5000) && !s->bad; i++) {
-		const unsigned kind = QUOIT_SYNC_LOCK + i % 4;
+		const unsigned kind = QUOIT_SYNC_LOCK + i % KINDS;
 		const struct sync_words w =
 			sync_thing("again", kind, kind == QUOIT_SYNC_BARRIER ? 3 : 0);
 
@@ -374,7 +375,7 @@ static void names_of_what_is_closed(struct stage *s)
 		    !sync_open(s, &p[1], w) || !sync_open(s, &p[2], w))
 			return;
 		for (unsigned k = 0; k < 3; k++) {
-			if (i / 4 % 2)
+			if (i / KINDS % 2)
 				CHECK(s, !calling_close(&p[k].c, p[k].number));
 			sync_leave(s, &p[k]);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hostile_sync_requests.c - odd names, kinds, values and numbers in what is asked about locks, flags,
- * semaphores and barriers: cases 104 and 112 of the threat model
+ * semaphores, barriers and queues: cases 104 and 112 of the threat model
  *
  * After each case new sessions and new things must work, besides what the stage looks at.
  */
@@ -15,15 +15,21 @@
 #include "serving.h"
 #include "syncing.h"
 
+#define KINDS (QUOIT_SYNC_NR - QUOIT_SYNC_LOCK)
+
 static const struct raw_wish wish = {.host_bytes = 1 << 20, .sq_entries = 8};
 
 /* A thing of each kind. */
 static struct sync_words good(const char *name, unsigned kind)
 {
-	return sync_thing(name, kind,
-			  kind == QUOIT_SYNC_BARRIER     ? 2
-			  : kind == QUOIT_SYNC_SEMAPHORE ? 4
-							 : 0);
+	struct sync_words w = sync_thing(name, kind,
+					 kind == QUOIT_SYNC_BARRIER     ? 2
+					 : kind == QUOIT_SYNC_SEMAPHORE ? 4
+					 : kind == QUOIT_SYNC_QUEUE     ? 3
+									: 0);
+
+	w.most = kind == QUOIT_SYNC_QUEUE ? 128 : 0;
+	return w;
 }
 
 /* ---- SYNC ---- */
@@ -44,7 +50,7 @@ static void names_of_all_sorts(struct stage *s)
 			CHECK(s, is_plain(c.text));
 		}
 	for (unsigned i = 0; i < GOOD_NAMES; i++) {
-		struct sync_words w = good(good_names[i], QUOIT_SYNC_LOCK + i % 4);
+		struct sync_words w = good(good_names[i], QUOIT_SYNC_LOCK + i % KINDS);
 
 		CHECK(s, !sync_ask(&c, &w, &number) && number == i);
 		w.uid = 12345;
@@ -61,6 +67,7 @@ static void names_of_all_sorts(struct stage *s)
 #define FLAG      QUOIT_SYNC_FLAG
 #define SEMAPHORE QUOIT_SYNC_SEMAPHORE
 #define BARRIER   QUOIT_SYNC_BARRIER
+#define QUEUE     QUOIT_SYNC_QUEUE
 #define BOTH      (QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW)
 
 static const struct {
@@ -83,6 +90,8 @@ static const struct {
 	{{.kind = SEMAPHORE, .flags = QUOIT_SYNC_RECURSIVE}, -EINVAL},
 	{{.kind = BARRIER, .value = 2, .flags = QUOIT_SYNC_RECURSIVE}, -EINVAL},
 	{{.kind = BARRIER, .value = 2, .flags = QUOIT_SYNC_UNDO}, -EINVAL},
+	{{.kind = QUEUE, .flags = QUOIT_SYNC_RECURSIVE}, -EINVAL},
+	{{.kind = QUEUE, .flags = QUOIT_SYNC_UNDO}, -EINVAL},
 	{{.kind = LOCK, .flags = QUOIT_SYNC_MUST_EXIST}, -ENOENT},
 	/* modes and groups */
 	{{.kind = LOCK, .mode = 2}, -EINVAL},
@@ -105,6 +114,19 @@ static const struct {
 	{{.kind = BARRIER, .value = (UINT64_C(1) << 32) + 1}, -EINVAL},
 	{{.kind = BARRIER, .value = UINT64_MAX}, -EINVAL},
 	{{.kind = BARRIER, .value = 2, .most = 2}, -EINVAL},
+	{{.kind = QUEUE, .value = 65537}, -EINVAL},
+	{{.kind = QUEUE, .value = (UINT64_C(1) << 32) + 1}, -EINVAL},
+	{{.kind = QUEUE, .value = UINT64_MAX}, -EINVAL},
+	{{.kind = QUEUE, .most = 1}, -EINVAL},
+	{{.kind = QUEUE, .most = 63}, -EINVAL},
+	{{.kind = QUEUE, .most = 65}, -EINVAL},
+	{{.kind = QUEUE, .value = 1, .most = 4096 + 32}, -EINVAL},
+	{{.kind = QUEUE, .most = (UINT64_C(1) << 40) + 64}, -EINVAL},
+	{{.kind = QUEUE, .most = UINT64_MAX}, -EINVAL},
+	{{.kind = QUEUE, .most = UINT64_MAX - 63}, -EINVAL},
+	{{.kind = QUEUE, .most = UINT64_C(1) << 40}, -EDQUOT},
+	{{.kind = QUEUE, .value = 65536, .most = UINT64_C(1) << 40}, -EDQUOT},
+	{{.kind = QUEUE, .value = 65537, .most = UINT64_C(1) << 40}, -EINVAL},
 };
 
 /* None of them makes anything, or takes the name. */
@@ -121,6 +143,8 @@ static void odd_words(struct stage *s)
 		strcpy(w.name, "odd");
 		if (!CHECK(s, sync_ask(&c, &w, &number) == row[i].err))
 			printf("  row %u\n", i);
+		if (row[i].err == -EDQUOT)
+			stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
 		CHECK(s, is_plain(c.text) && *c.text);
 	}
 	w = sync_flagged(sync_thing("odd", LOCK, 0), QUOIT_SYNC_MUST_BE_NEW);
@@ -189,7 +213,8 @@ static bool is_of(unsigned op, unsigned kind)
 	return kind == (op <= QUOIT_SYNC_NOTIFY      ? LOCK
 			: op <= QUOIT_SYNC_WAIT_FLAG ? FLAG
 			: op <= QUOIT_SYNC_GIVE      ? SEMAPHORE
-						     : BARRIER);
+			: op <= QUOIT_SYNC_ARRIVE    ? BARRIER
+						     : QUEUE);
 }
 
 static void functions_of_other_kinds(struct stage *s)
@@ -371,7 +396,7 @@ static struct sync_words numbered(unsigned i)
 	char name[QUOIT_NAME_BYTES] = "";
 
 	snprintf(name, sizeof name, "n%u", i);
-	return good(name, LOCK + i % 4);
+	return good(name, LOCK + i % KINDS);
 }
 
 static void more_than_a_user_may_have(struct stage *s)

@@ -59,6 +59,14 @@ static struct quoit_service_reply services[] = {
 	 .known = 1,
 	 .callers = 1,
 	 .value = 5},
+	{.service = 14,
+	 .name = "rows",
+	 .uid = NOBODY,
+	 .kind = QUOIT_SYNC_QUEUE,
+	 .known = 1,
+	 .callers = 2,
+	 .waiting = 3,
+	 .calls = 70},
 };
 
 static struct quoit_caller_reply callers[] = {
@@ -189,7 +197,7 @@ Test(services, all_are_listed_until_quoitd_says_that_there_is_no_further_one)
 
 	cr_assert_geq(fd, 0);
 	cr_expect_eq(services_read(fd, path, &s, text), 0);
-	cr_assert_eq(s.count, 5);
+	cr_assert_eq(s.count, 6);
 	cr_expect_eq(s.list[2].service, 9);
 	cr_expect_eq(services_read_callers(fd, path, 9, &c, text), 0);
 	cr_expect_eq(services_read_callers(fd, path, 4, &c, text), 0);
@@ -250,13 +258,16 @@ Test(services, ls_prints_a_line_for_each)
 		"4000001/ledger lock      own                 -       -     -       2       1 "
 		"      -     9      0     -   4711     -    -     12\n"
 		"4000001/slots  semaphore own                 -       -     -       1       0 "
-		"      -     0      0     -      -     5    -     13\n");
+		"      -     0      0     -      -     5    -     13\n"
+		"4000001/rows   queue     own                 -       -     -       2       3 "
+		"      -    70      0     -      -     0    -     14\n");
 }
 
 Test(services, ls_sorts_by_any_column)
 {
-	expect_said(run(cmd_ls, "ls", "--sort=-lanes", "-oname="), 0,
-		    "4000001/sort\nfft\n4000001/a\\x0ab\n4000001/ledger\n4000001/slots\n");
+	expect_said(
+		run(cmd_ls, "ls", "--sort=-lanes", "-oname="), 0,
+		"4000001/sort\nfft\n4000001/a\\x0ab\n4000001/ledger\n4000001/slots\n4000001/rows\n");
 }
 
 Test(services, calls_prints_a_line_for_each_caller)
@@ -307,7 +318,7 @@ static json_t *json_of(command_fn *command, const char *name, size_t count)
 
 Test(services, json_has_all_columns_and_null_for_what_is_not_known)
 {
-	json_t *list = json_of(cmd_ls, "ls", 5), *one = json_array_get(list, 0);
+	json_t *list = json_of(cmd_ls, "ls", 6), *one = json_array_get(list, 0);
 
 	cr_expect_eq(json_object_size(one), 19);
 	cr_expect_str_eq(json_string_value(json_object_get(one, "name")), "fft");

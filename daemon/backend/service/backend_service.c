@@ -21,7 +21,7 @@
 
 static bool has_waiting(const struct session *s)
 {
-	return s->services.results.head != NIL;
+	return s->services.copies.head != NIL;
 }
 
 /* ---- sessions that leave ---- */

@@ -7,10 +7,11 @@
 #include "backend/program/call_entry.h"
 #include "base/tsc.h"
 #include "callers_private.h"
+#include "dense.h"
 #include "exchange.h"
+#include "job/message_order.h"
 #include "job/probes.h"
 #include "job/sched.h"
-#include "results.h"
 #include "session/objects.h"
 #include "session/poison.h"
 
@@ -19,6 +20,11 @@
 struct caller *caller_of(const struct session *s, const struct job *job)
 {
 	return s->services.caller[job->sqe.team - QUOIT_TEAM_SERVICE];
+}
+
+bool caller_is_of_queue(const struct caller *c)
+{
+	return c->service->object && c->service->object->kind == QUOIT_SYNC_QUEUE;
 }
 
 struct service_call *caller_call_of(const struct session *s, const struct job *job)
@@ -50,7 +56,9 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 	call->entry.pid = (uint32_t)s->pid;
 	call->share = user_share(s->user);
 	call->priority = job->sqe.priority;
-	call->bytes = results_bytes(s, job);
+	call->sends = job->is_message && job->sqe.function == QUOIT_SYNC_SEND;
+	call->moves = call->sends ? job->reads : job->writes;
+	call->bytes = dense_bytes(s, job, call->moves);
 	call->submitted = tsc_now();
 	call->token = token_of(s, job);
 	call->poisoned = job->keeps_poison && call->token &&
@@ -58,7 +66,8 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 	call->again = call->ran = call->is_late = false;
 	call->began = call->ended = call->submitted;
 	call->from = NULL;
-	call->results = NULL;
+	call->message = NULL;
+	call->dense = NULL;
 	call->text[0] = '\0';
 }
 
@@ -69,6 +78,10 @@ static void submit(struct reactor *r, struct caller *c, struct job *job)
 
 	c->free = call->next;
 	c->out++;
+	if (caller_is_of_queue(c)) {
+		c->out_way[message_way(job->sqe.function)]++;
+		message_order_leave(s, c, job);
+	}
 	COUNT_BY(c->running, 1);
 	s->services.out++;
 	job->call = (uint8_t)call->number;
@@ -80,7 +93,7 @@ static void submit(struct reactor *r, struct caller *c, struct job *job)
 	exchange_send(r, c->service->home, &call->letter, LETTER_SUBMIT);
 }
 
-static struct job_queue *next_queue(struct caller *c)
+static struct job_queue *first_queue(struct caller *c)
 {
 	return c->prompt.head != NIL ? &c->prompt : sched_most_urgent(c->ready);
 }
@@ -88,14 +101,32 @@ static struct job_queue *next_queue(struct caller *c)
 /* What waits at an object must not keep away what it waits for. */
 static bool has_free_call(const struct caller *c, const struct job_queue *q)
 {
+	if (caller_is_of_queue(c))
+		return c->out_way[q - c->ready] < CALLER_WAY_CALLS;
 	return c->free != NIL &&
 	       (q == &c->prompt || !c->service->object || c->out < CALLER_CALLS - CALLER_KEPT);
 }
 
-/*
- * Send what there are free calls for.  Jobs that have failed meanwhile need none.  While pieces of
- * memory are moved, no call has a place to name.
- */
+/* Is there a job that has a free call?  One that has failed meanwhile needs none. */
+static bool can_send(const struct caller *c, const struct job_queue *q)
+{
+	return q->head != NIL && (c->session->jobs[q->head].failed || has_free_call(c, q));
+}
+
+/* NULL: nothing can be sent now. */
+static struct job_queue *next_queue(struct caller *c)
+{
+	struct job_queue *q;
+
+	if (caller_is_of_queue(c)) /* if those that send cannot go on, those that receive may */
+		q = &c->ready[can_send(c, &c->ready[MESSAGE_SENT]) ? MESSAGE_SENT
+								   : MESSAGE_RECEIVED];
+	else
+		q = first_queue(c);
+	return q && can_send(c, q) ? q : NULL;
+}
+
+/* Send what there are free calls for.  While pieces of memory are moved, none has a place to name. */
 void caller_send_ready(struct reactor *r, struct caller *c)
 {
 	struct session *s = c->session;
@@ -108,8 +139,6 @@ void caller_send_ready(struct reactor *r, struct caller *c)
 	while ((q = next_queue(c)) != NULL) {
 		struct job *job = &s->jobs[q->head];
 
-		if (!job->failed && !has_free_call(c, q))
-			return;
 		q->head = job->next;
 		s->services.ready--;
 		COUNT_DOWN(c->waiting);
@@ -129,9 +158,11 @@ static bool gives_back(const struct caller *c, const struct job *job)
 
 void callers_enter(struct session *s, struct job *job)
 {
-	const struct caller *c = caller_of(s, job);
+	struct caller *c = caller_of(s, job);
 
 	job->caller = c->number;
+	if (caller_is_of_queue(c))
+		message_order_enter(s, c, job);
 	if (!gives_back(c, job))
 		return;
 	job->reads = 0;
@@ -142,6 +173,8 @@ static struct job_queue *queue_for(struct caller *c, const struct job *job)
 {
 	const bool prompt = c->service->object && object_is_prompt(job->sqe.function);
 
+	if (caller_is_of_queue(c))
+		return &c->ready[message_way(job->sqe.function)];
 	return prompt ? &c->prompt : &c->ready[job->sqe.priority];
 }
 
@@ -154,25 +187,47 @@ int callers_start(struct reactor *r, struct session *s, struct job *job)
 		caller_cancel_job(s, job);
 		return 0;
 	}
-	sched_append(s, queue_for(c, job), job);
 	s->services.ready++;
 	COUNT_BY(c->waiting, 1);
+	if (message_order_waits(job)) {
+		job->waits_turn = true;
+		return 0;
+	}
+	sched_append(s, queue_for(c, job), job);
 	caller_send_ready(r, c);
 	return 0;
+}
+
+static void cancel_ready(struct session *s, struct caller *c, struct job *job)
+{
+	s->services.ready--;
+	COUNT_DOWN(c->waiting);
+	caller_cancel_job(s, job);
+}
+
+/* Those of one ring that are ready, but for their turn. */
+static void cancel_order(struct session *s, struct caller *c, uint32_t first)
+{
+	for (uint32_t i = first; i != NIL; i = s->jobs[i].behind)
+		if (s->jobs[i].waits_turn) {
+			s->jobs[i].waits_turn = false;
+			cancel_ready(s, c, &s->jobs[i]);
+		}
 }
 
 void caller_cancel_ready(struct session *s, struct caller *c)
 {
 	struct job_queue *q;
 
-	while ((q = next_queue(c)) != NULL) {
+	while ((q = first_queue(c)) != NULL) {
 		struct job *job = &s->jobs[q->head];
 
 		q->head = job->next;
-		s->services.ready--;
-		COUNT_DOWN(c->waiting);
-		caller_cancel_job(s, job);
+		cancel_ready(s, c, job);
 	}
+	for (uint32_t i = 0; caller_is_of_queue(c) && i < QUOIT_MAX_RINGS; i++)
+		for (unsigned way = 0; way < MESSAGE_WAYS; way++)
+			cancel_order(s, c, c->order[way][i].head);
 }
 
 /* ---- coming ---- */

@@ -8,10 +8,11 @@
 
 #include "backend/backend.h"
 #include "callers_private.h"
+#include "dense.h"
 #include "exchange.h"
+#include "job/message_order.h"
 #include "job/sched.h"
 #include "memory/sigbus_guard.h"
-#include "results.h"
 
 /* Results of so many bytes are copied when they come; larger ones in the passes that follow. */
 #define COPY_INLINE_BYTES 4096u
@@ -25,6 +26,8 @@ void caller_free_call(struct reactor *r, struct service_call *call)
 	c->free = call->number;
 	assert(c->out > 0);
 	c->out--;
+	if (caller_is_of_queue(c))
+		c->out_way[message_way(call->entry.function)]--;
 	COUNT_DOWN(c->running);
 	if (c->session && !c->closing) {
 		caller_send_ready(r, c);
@@ -37,11 +40,16 @@ void caller_free_call(struct reactor *r, struct service_call *call)
 	caller_goes(r, c);
 }
 
-/* Nothing needs the call any more, except that its server may wait to use its memory again. */
+/*
+ * Nothing needs the call any more, except that its server may wait to use its memory again, or its
+ * queue to hear what has become of the message.
+ */
 static void finish(struct reactor *r, struct service_call *call)
 {
 	call->job = NIL;
-	if (call->from)
+	if (call->message)
+		exchange_send(r, call->caller->service->home, &call->letter, LETTER_MOVED);
+	else if (call->from)
 		exchange_send(r, call->server->reactor, &call->letter, LETTER_TAKEN);
 	else
 		caller_free_call(r, call);
@@ -105,13 +113,20 @@ static void end_job(struct reactor *r, struct session *s, struct job *job,
 	finish(r, call);
 }
 
-/* All results are copied, or cannot be. */
+static bool source_is_gone(const struct service_call *call)
+{
+	return call->from && sigbus_guard_has_hit(call->from);
+}
+
+/* All is copied, or cannot be. */
 static void end_collect(struct reactor *r, struct session *s, struct job *job,
 			struct service_call *call)
 {
 	job->collects = false;
-	if (sigbus_guard_has_hit(call->from)) { /* zeros, where the results should be */
+	if (source_is_gone(call)) { /* zeros, where the results should be */
 		service_call_dies(call);
+	} else if (call->message && call->copied < call->bytes) { /* a part of a message is none */
+		call->result = -ECANCELED;
 	} else if (sigbus_guard_has_hit(s)) {
 		call->result = -EFAULT;
 		call->error = (struct quoit_error){0};
@@ -119,21 +134,22 @@ static void end_collect(struct reactor *r, struct session *s, struct job *job,
 	end_job(r, s, job, call);
 }
 
+/* Copy the results to the job's tensors, or a message to or from them. */
 static void collect(struct reactor *r, struct session *s, struct job *job,
 		    struct service_call *call)
 {
 	call->copied = 0;
 	job->collects = true;
-	if (call->bytes <= COPY_INLINE_BYTES && results_copy_part(s, job, call))
+	if (call->bytes <= COPY_INLINE_BYTES && dense_copy_part(s, job, call))
 		end_collect(r, s, job, call);
 	else
-		sched_append(s, &s->services.results, job);
+		sched_append(s, &s->services.copies, job);
 }
 
-/* Copy a part of the first job's results.  A client that has died needs none: its job ends as it is. */
-static bool copy_results(struct reactor *r, struct session *s)
+/* Copy a part for the first job.  A client that has died needs none: its job ends as it is. */
+static bool copy_first(struct reactor *r, struct session *s)
 {
-	struct job_queue *q = &s->services.results;
+	struct job_queue *q = &s->services.copies;
 	struct service_call *call;
 	struct job *job;
 
@@ -142,7 +158,7 @@ static bool copy_results(struct reactor *r, struct session *s)
 	reactor_charge(r, s);
 	job = &s->jobs[q->head];
 	call = caller_call_of(s, job);
-	if (!s->dead && !sigbus_guard_has_hit(call->from) && !results_copy_part(s, job, call))
+	if (!s->dead && !source_is_gone(call) && !dense_copy_part(s, job, call))
 		return true;
 	q->head = job->next;
 	end_collect(r, s, job, call);
@@ -183,7 +199,7 @@ bool callers_advance(struct reactor *r, struct session *s)
 {
 	bool any = send_held(r, s);
 
-	return copy_results(r, s) || any;
+	return copy_first(r, s) || any;
 }
 
 void caller_done(struct reactor *r, struct service_call *call)
@@ -204,6 +220,7 @@ void caller_done(struct reactor *r, struct service_call *call)
 		count(c, call);
 	if (!s || call->job == NIL) {
 		c->unheard += call->took ? call->entry.scalar[0] : 0;
+		call->result = -ECANCELED; /* nobody copies its message */
 		finish(r, call);
 		return;
 	}
@@ -211,7 +228,9 @@ void caller_done(struct reactor *r, struct service_call *call)
 	job = &s->jobs[call->job];
 	job->start = call->began;
 	job->end = call->ended;
-	if (call->result >= 0 && call->from && !job->failed)
+	if (call->message && job->failed)
+		call->result = -ECANCELED;
+	if (call->result >= 0 && call->dense && !job->failed)
 		collect(r, s, job, call);
 	else
 		end_job(r, s, job, call);

@@ -55,6 +55,9 @@ static void read_letter(struct reactor *r, struct letter *l)
 	case LETTER_LEFT:
 		caller_left(r, l->of);
 		break;
+	case LETTER_MOVED:
+		service_moved(r, l->of);
+		break;
 	}
 }
 

@@ -16,6 +16,9 @@ void object_submit(struct reactor *r, struct service_call *call);
 /* Its caller does not want it any more: it ends, if it waits. */
 void object_withdraw(struct service_call *call);
 
+/* Its caller's reactor has copied a message of a queue, or could not. */
+void object_moved(struct service_call *call);
+
 /* A session that had the object open has ended, or let go of it. */
 void object_caller_leaves(struct caller *caller);
 

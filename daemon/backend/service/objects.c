@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects.c - does what calls ask of locks, flags, semaphores and barriers */
+/* objects.c - does what calls ask of locks, flags, semaphores, barriers and queues */
 #include "object_calls.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include "answers.h"
 #include "exchange.h"
 #include "locks.h"
+#include "messages.h"
 
 /* ---- flags ---- */
 
@@ -141,6 +142,9 @@ static do_fn *const ops[QUOIT_SYNC_OP_NR] = {
 	[QUOIT_SYNC_TAKE] = take,
 	[QUOIT_SYNC_GIVE] = give,
 	[QUOIT_SYNC_ARRIVE] = arrive,
+	[QUOIT_SYNC_SEND] = message_send,
+	[QUOIT_SYNC_RECEIVE] = message_receive,
+	[QUOIT_SYNC_PEEK] = message_receive,
 };
 
 /* What the tools show of it. */
@@ -148,6 +152,7 @@ static void show(struct object *o)
 {
 	const uint64_t value = o->kind == QUOIT_SYNC_FLAG        ? o->is_set
 			       : o->kind == QUOIT_SYNC_SEMAPHORE ? o->count
+			       : o->kind == QUOIT_SYNC_QUEUE     ? messages_waiting(o->queue)
 								 : o->arrived;
 
 	atomic_store_explicit(&o->shown_value, value, memory_order_relaxed);
@@ -237,6 +242,16 @@ void object_withdraw(struct service_call *call)
 		give_up(o, call->caller);
 	else if (o->kind == QUOIT_SYNC_SEMAPHORE)
 		serve_takers(o); /* it may have been in the way of others */
+	else if (o->kind == QUOIT_SYNC_QUEUE)
+		messages_go_on(o->queue);
+	show(o);
+}
+
+void object_moved(struct service_call *call)
+{
+	struct object *o = call->caller->service->object;
+
+	message_moved(o->queue, call);
 	show(o);
 }
 

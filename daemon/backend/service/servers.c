@@ -127,7 +127,7 @@ static struct service_call *find(const struct server *server, uint64_t id)
 }
 
 /* The bytes that RETURN names; NULL: they do not lie within the process's memory. */
-static const uint8_t *find_results(const struct session *s, uint64_t results, uint64_t bytes)
+static uint8_t *find_results(const struct session *s, uint64_t results, uint64_t bytes)
 {
 	uint64_t place = results - 1;
 
@@ -169,9 +169,9 @@ static void take_text(struct session *s, struct service_call *call, const uint8_
 }
 
 static void lend(struct session *s, struct server *server, struct service_call *call,
-		 const uint8_t *results)
+		 uint8_t *results)
 {
-	call->results = results;
+	call->dense = results;
 	call->from = s;
 	server->lent++;
 	s->services.lent++;
@@ -182,7 +182,7 @@ static bool judge(struct session *s, struct server *server, struct service_call 
 		  const struct quoit_sqe *sqe)
 {
 	uint64_t bytes = sqe->result < 0 ? sizeof call->text : call->bytes;
-	const uint8_t *from = NULL;
+	uint8_t *from = NULL;
 
 	call->result = call_return_result(sqe);
 	call->error = call_return_error(sqe);

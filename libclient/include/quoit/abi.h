@@ -295,20 +295,21 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
 /*
  * A CALL whose team is QUOIT_TEAM_SERVICE + the number of such a thing: quoitd itself does what its
- * function says.  Its one tensor may be left out; it orders the job by the data.
+ * function says.  Its one tensor may be left out, but for queues; it orders the job by the data.
  */
 enum quoit_sync_kind {
 	QUOIT_SYNC_LOCK = 1,
 	QUOIT_SYNC_FLAG,
 	QUOIT_SYNC_SEMAPHORE,
 	QUOIT_SYNC_BARRIER,
+	QUOIT_SYNC_QUEUE,
 	QUOIT_SYNC_NR,
 };
 
 /* Their names, from 0, which is a service. */
 #define QUOIT_SYNC_NAMES                                                                           \
 	{                                                                                          \
-		"service", "lock", "flag", "semaphore", "barrier"                                  \
+		"service", "lock", "flag", "semaphore", "barrier", "queue"                         \
 	}
 
 #define QUOIT_CONDITIONS 8u /* of a lock */
@@ -325,8 +326,18 @@ enum quoit_sync_op {
 	QUOIT_SYNC_TAKE, /* scalar[0] (uint64_t): how many */
 	QUOIT_SYNC_GIVE,
 	QUOIT_SYNC_ARRIVE,
+	QUOIT_SYNC_SEND,    /* tensor 0 is read */
+	QUOIT_SYNC_RECEIVE, /* tensor 0 is written */
+	QUOIT_SYNC_PEEK,    /* the same, a struct quoit_message */
 	QUOIT_SYNC_OP_NR,
 };
+
+/* What the next message of a queue is, as a vector of five QUOIT_I64. */
+struct quoit_message {
+	int64_t dtype; /* enum quoit_dtype */
+	int64_t dim[QUOIT_MAX_DIMS];
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_message) == 40, "five elements");
 
 /* A result above 0, of a lock: the session that held it has ended, and did not unlock it. */
 #define QUOIT_OWNER_DIED 1

@@ -263,7 +263,10 @@ struct quoit_service_reply {
 	uint64_t failed;  /* of these */
 	uint64_t again;   /* calls that went to another ring, since theirs went away first */
 	uint64_t ticks;   /* that calls ran */
-	/* of a flag 1 if it is set; of a semaphore how many it has; of a barrier how many wait */
+	/*
+	 * of a flag 1 if it is set; of a semaphore how many it has; of a barrier how many wait; of a
+	 * queue its messages
+	 */
 	uint64_t value;
 	uint32_t holder; /* of a lock: the process that holds it; 0: none */
 	uint32_t reserved;

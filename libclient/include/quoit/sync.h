@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sync.h - things with a name by which programs wait for each other: locks, flags, semaphores,
- * barriers.
+ * barriers, and queues of tensors.
  *
  *	int lock = quoit_open_lock(s, "ledger", NULL);
  *
@@ -20,7 +20,8 @@
  * it is poisoned, the job is not done; only an unlock and a give are.  A job may have a deadline, and
  * one that waits can be cancelled: then it ends with -ETIME or -ECANCELED and has not happened, or
  * it had happened by then, and ends with its result.  A job that waits costs no thread.  quoit_close
- * waits for it, as for all jobs, unless it is told to cancel them.
+ * waits for it, as for all jobs, unless it is told to cancel them.  Only what sends or receives looks
+ * at the bytes, and must have a tensor, on the host.
  *
  * Who holds something is a session, not a thread.  When it ends, or closes it, its locks are given
  * back, and the next holder is told (QUOIT_OWNER_DIED).
@@ -35,9 +36,10 @@ struct quoit_sync_params {
 	uint32_t mode;  /* who may open it besides its user and root: QUOIT_SERVE_*, as in */
 	uint32_t gid;   /* quoit_serve_params */
 	uint32_t reserved;
-	/* a semaphore: how many it has at first; a barrier: how many parties; of others 0 */
+	/* a semaphore: how many it has at first; a barrier: how many parties; a queue: messages */
 	uint64_t value;
-	uint64_t most; /* a semaphore: the most that it may have; 0: UINT64_MAX, or what it has */
+	/* a semaphore: the most that it may have; 0: UINT64_MAX, or what it has.  A queue: bytes */
+	uint64_t most;
 };
 
 /*
@@ -65,6 +67,15 @@ QUOIT_TO_CHECK int quoit_open_semaphore(struct quoit_session *s, const char *nam
  */
 QUOIT_TO_CHECK int quoit_open_barrier(struct quoit_session *s, const char *name,
 				      const struct quoit_sync_params *params);
+
+/*
+ * The same for a queue of tensors.  It is made with room for params->value messages (0: 64; at most
+ * 65536) of params->most bytes together (0: 1 MiB; a multiple of 64), which are charged to this
+ * user; one that is there keeps its sizes.  It ends with the last session that has it open, and what
+ * is in it then is lost.
+ */
+QUOIT_TO_CHECK int quoit_open_queue(struct quoit_session *s, const char *name,
+				    const struct quoit_sync_params *params);
 
 /*
  * Let go of it, as often as it was opened; then what the session holds of it is given back as if the
@@ -191,5 +202,47 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_arrive(int number, quoit_tenso
 {
 	return quoit_sync_job(number, QUOIT_SYNC_ARRIVE, t);
 }
+
+/*
+ * Send a copy of t, whole or not at all: waits while the queue is full, and ends when it has the
+ * message.  Jobs of one ring send in the order in which they were put in, whichever has its data
+ * first; those of several rings in any order.  -EMSGSIZE: the queue never has room for as many
+ * bytes; -ENOTSUP: t is on a device.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send(int number, quoit_tensor t)
+{
+	return quoit_sync_job(number, QUOIT_SYNC_SEND, t);
+}
+
+/*
+ * Receive the next message into t: waits for one.  Each message has one receiver; jobs of one ring
+ * receive in the order in which they were put in.  -EMSGSIZE: the message has other dims, or another
+ * type, than t, and stays for the next receiver.  A receiver that dies before it has all of a message
+ * leaves it to the next one, too.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_receive(int number, quoit_tensor t)
+{
+	return quoit_sync_job(number, QUOIT_SYNC_RECEIVE, t);
+}
+
+/*
+ * Wait for the next message, and write what it is to t, a vector of five QUOIT_I64 (struct
+ * quoit_message).  The message stays: if there are other receivers, one of them may get it.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_peek_message(int number, quoit_tensor t)
+{
+	return quoit_sync_job(number, QUOIT_SYNC_PEEK, t);
+}
+
+/*
+ * Receive the next message, whatever it is, into a tensor that is made for it: *ret, which the caller
+ * frees.  Waits for one, up to timeout_ms (QUOIT_FOREVER: any time).  -ETIME: none came; -ENOMEM: no
+ * tensor could be made, and the message stays; else as quoit_run.
+ */
+QUOIT_TO_CHECK int quoit_receive_next_at(struct quoit_ring *q, int number, int timeout_ms,
+					 quoit_tensor *ret, const char *here);
+QUOIT_TO_CHECK int quoit_receive_next(struct quoit_ring *q, int number, int timeout_ms,
+				      quoit_tensor *ret);
+#define quoit_receive_next(...) quoit_receive_next_at(__VA_ARGS__, QUOIT_HERE)
 
 #endif

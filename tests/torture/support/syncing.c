@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syncing.c - locks, flags, semaphores and barriers by hand */
+/* syncing.c - locks, flags, semaphores, barriers and queues by hand */
 #include "syncing.h"
 
 #include <errno.h>
@@ -90,6 +90,8 @@ struct quoit_sqe sync_job(const struct sync_party *p, enum quoit_sync_op op, uin
 
 	if (op == QUOIT_SYNC_WAIT_CONDITION)
 		sqe.arg = (uint8_t)n;
+	else if (op >= QUOIT_SYNC_SEND && op <= QUOIT_SYNC_PEEK)
+		sqe.tensor[0] = (uint32_t)n;
 	else
 		sqe.scalar[0] = n;
 	return sqe;
@@ -242,10 +244,29 @@ static void try_barrier(struct stage *s)
 	sync_leave_two(s, &a, &b);
 }
 
+static void try_queue(struct stage *s)
+{
+	struct sync_party a, b;
+
+	if (!open_two(s, &a, &b, sync_thing("afresh-queue", QUOIT_SYNC_QUEUE, 1)))
+		return;
+	sync_begin(s, &a, QUOIT_SYNC_RECEIVE, SYNC_TENSOR, 1);
+	a.c.arena[0] = 0;
+	b.c.arena[0] = 42;
+	CHECK(s, !sync_run(&b, QUOIT_SYNC_SEND, SYNC_TENSOR));
+	CHECK(s, !sync_result(&a) && a.c.arena[0] == 42);
+	CHECK(s, !sync_run(&b, QUOIT_SYNC_SEND, SYNC_TENSOR));
+	sync_begin(s, &b, QUOIT_SYNC_SEND, SYNC_TENSOR, 1);
+	CHECK(s, !sync_run(&a, QUOIT_SYNC_RECEIVE, SYNC_TENSOR));
+	CHECK(s, !sync_result(&b));
+	sync_leave_two(s, &a, &b);
+}
+
 void sync_afresh(struct stage *s)
 {
 	try_lock(s);
 	try_flag(s);
 	try_semaphore(s);
 	try_barrier(s);
+	try_queue(s);
 }

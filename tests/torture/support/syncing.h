@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syncing.h - locks, flags, semaphores and barriers by hand.
+ * syncing.h - locks, flags, semaphores, barriers and queues by hand.
  *
  * All follow the protocol as far as a case lets them; a case sends what breaks it.
  */
@@ -46,7 +46,10 @@ bool sync_open_wide(struct stage *s, struct sync_party *p, struct sync_words w, 
 /* The same once nothing has the name any more, so that it is a new thing. */
 bool sync_open_new(struct stage *s, struct sync_party *p, struct sync_words w);
 
-/* A job of the thing: `n` is the condition of a lock's, or how many of a semaphore's. */
+/*
+ * A job of the thing: `n` is the condition of a lock's, how many of a semaphore's, or the tensor of a
+ * queue's.
+ */
 struct quoit_sqe sync_job(const struct sync_party *p, enum quoit_sync_op op, uint64_t n);
 struct quoit_sqe sync_notify(const struct sync_party *p, uint8_t condition, uint64_t n);
 
