@@ -99,6 +99,9 @@ goals() {
 		sync lock_unlock/nop <= 2.5 LOCK and UNLOCK as jobs, times a NOP
 		sync last/section_8 <= 1.1 a lock that 8 processes want, the process that gets it least, times the mean
 		sync barrier_8/pthread <= 3 a barrier of 8 processes on 2 cores, times pthread_barrier in shared memory
+		queue pipe_64/queue_64 >= 5 64 bytes to another process, in a row, by a pipe, times a queue
+		queue mq_64/queue_64 >= 5 the same by a POSIX message queue, times a queue
+		queue pipe_1m/queue_1m >= 5 1 MiB to another process by a pipe, times a queue
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
@@ -124,7 +127,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync event cholesky wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue event cholesky wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
