@@ -133,7 +133,6 @@ int engine_start(struct engine *m)
 {
 	int err = memory_thread_start(m->memory_links, m->plan->nr_reactors,
 				      !m->features.missing[FEATURE_HUGE_PAGES], &m->memory_thread);
-	char why[256];
 
 	if (!err)
 		err = start_bells(m);
@@ -149,8 +148,7 @@ int engine_start(struct engine *m)
 		m->started += !err;
 	}
 	if (err < 0) {
-		process_limits_explain(err, why, sizeof why);
-		log_error("cannot start the threads: %s", why);
+		log_error("cannot start the threads: %s", process_limits_words(err).text);
 		engine_stop(m);
 	}
 	return err;

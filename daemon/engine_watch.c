@@ -10,6 +10,7 @@
 
 #include "backend/cpu/worker.h"
 #include "base/log.h"
+#include "base/process_limits.h"
 #include "base/thread_state.h"
 #include "base/tsc.h"
 #include "control/service_manager.h"
@@ -239,7 +240,7 @@ struct watchdog *engine_watch(struct engine *m, struct control *c)
 				     period ? period : PERIOD_NS, &calls, &w);
 	if (err < 0)
 		log_warning("watchdog not started (%s): stuck threads will not be noticed",
-			    strerror(-err));
+			    process_limits_words(err).text);
 	free(subjects);
 	return w;
 }

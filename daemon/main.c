@@ -155,7 +155,7 @@ static int serve(const struct reload *from, struct engine *m, int directory, int
 	if (control.budget && control.sessions_of)
 		err = control_init(&control);
 	else
-		log_error("cannot start: %s", strerror(-err));
+		log_error("cannot start: %s", process_limits_words(err).text);
 	if (!err) {
 		err = engine_start(m);
 		if (!err) {
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	if (err < 0)
 		log_warning("cannot start the log thread (%s): a blocked reader of stderr can "
 			    "stall quoitd",
-			    strerror(-err));
+			    process_limits_words(err).text);
 	passed = service_manager_take_socket(&config);
 	if (passed < 0 && passed != -ENOENT)
 		status = exit_status_of(passed);

@@ -170,3 +170,11 @@ void process_limits_explain(int err, char *ret, size_t size)
 		snprintf(ret + n, size - (size_t)n,
 			 "; all %lu mappings are used (sysctl vm.max_map_count)", most);
 }
+
+struct process_limits_words process_limits_words(int err)
+{
+	struct process_limits_words words;
+
+	process_limits_explain(err, words.text, sizeof words.text);
+	return words;
+}

@@ -35,4 +35,10 @@ uint64_t process_limits_span(uint64_t taken, uint64_t of_user, bool one_user);
 /* Write the words of a negative errno, then the limit that was met and how to raise it. */
 void process_limits_explain(int err, char *ret, size_t size);
 
+/* The same, for a line of the log: process_limits_words(err).text */
+struct process_limits_words {
+	char text[256];
+};
+struct process_limits_words process_limits_words(int err);
+
 #endif

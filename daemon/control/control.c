@@ -13,6 +13,7 @@
 #include "base/ctl_io.h"
 #include "base/dear.h"
 #include "base/log.h"
+#include "base/process_limits.h"
 #include "connections.h"
 #include "drain.h"
 #include "listener.h"
@@ -308,16 +309,19 @@ static int make_blocking_pool(struct control *c)
 	return err ? err : blocking_pool_new(c->eventfd, &writable, &c->blocking);
 }
 
+static int refuse_to_start(int err)
+{
+	log_error("cannot start the control thread: %s", process_limits_words(err).text);
+	return err;
+}
+
 int control_init(struct control *c)
 {
 	int err;
 
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (c->epoll < 0) {
-		err = -errno;
-		log_error("cannot start the control thread: %s", strerror(-err));
-		return err;
-	}
+	if (c->epoll < 0)
+		return refuse_to_start(-errno);
 	err = listener_open(c);
 	if (err < 0) {
 		log_error("cannot listen on %s: %s", c->config->socket, strerror(-err));
@@ -332,9 +336,7 @@ int control_init(struct control *c)
 		err = watch(c, &c->signals);
 	if (!err)
 		err = watch(c, &c->eventfd);
-	if (err < 0)
-		log_error("cannot start the control thread: %s", strerror(-err));
-	return err;
+	return err < 0 ? refuse_to_start(err) : 0;
 }
 
 void control_done(struct control *c)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process_limits.h"
 #include "control.h"
 #include "shares.h"
 
@@ -61,7 +62,7 @@ static void start(struct control *c)
 		c->names.looking = l;
 		return;
 	}
-	log_warning("cannot look up names of users and groups: %s", strerror(-err));
+	log_warning("cannot look up names of users and groups: %s", process_limits_words(err).text);
 	if (l)
 		release(l);
 }
