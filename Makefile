@@ -211,6 +211,8 @@ $(B)/tests/bench/peer_hypot.o: base += $(openmp)
 $(B)/quoit-peer: $(bench_obj) $(B)/exec.a $(B)/soft.a $(B)/daemon.a
 	$(call link,$(openmp) -luring -lnuma -ldl -lm)
 $(B)/examples/cholesky: example_libs := $(lapack)
+# Its plain reference must not fuse what Quoit does not.
+$(B)/libclient/examples/sampler_hmc.o: base += -ffp-contract=off
 $(B)/examples/%: $(B)/libclient/examples/%.o $(B)/libquoit.a
 	$(call link,$(example_libs) -lm)
 # It is called before a sanitizer's runtime is ready.

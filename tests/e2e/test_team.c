@@ -766,6 +766,20 @@ Test(team, cholesky_in_tiles_has_the_factor_of_lapack)
 	cr_expect(strstr(said, "they differ by"), "%s", said);
 }
 
+/* The field's jobs go on while steps are measured; a measurement that fails is that of its step alone. */
+Test(team, sampler_has_the_chains_of_plain_c_though_a_measurement_fails)
+{
+	char said[4096];
+
+	cr_expect_eq(tool_run(said, sizeof said,
+			      "run -- %s/examples/sampler_hmc --steps=300 --fail=50 --check",
+			      tool_folder()),
+		     0, "%s", said);
+	cr_expect(strstr(said, "step 50 was not measured: function 'measure'"), "%s", said);
+	cr_expect(strstr(said, "measurements that failed: 1\n"), "%s", said);
+	cr_expect(strstr(said, "the chains have the same bits as in plain C"), "%s", said);
+}
+
 /* ---- memory ---- */
 
 /* The head fits in bytes and not in one piece: pieces move when no call runs, and calls go on. */
