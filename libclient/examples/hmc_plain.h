@@ -24,6 +24,7 @@ static inline void plain_close(struct plain *m)
 	free(m->next);
 	free(m->p);
 	free(m->force);
+	*m = (struct plain){0};
 }
 
 /* false: there is no memory. */
