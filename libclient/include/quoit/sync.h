@@ -218,7 +218,8 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send(int number, quoit_tensor 
  * Receive the next message into t: waits for one.  Each message has one receiver; jobs of one ring
  * receive in the order in which they were put in.  -EMSGSIZE: the message has other dims, or another
  * type, than t, and stays for the next receiver.  A receiver that dies before it has all of a message
- * leaves it to the next one, too.
+ * leaves it to the next one, which may have a later one of that sender by then.  If the job fails, t
+ * is poisoned, as by any job, until something is written to all of it.
  */
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_receive(int number, quoit_tensor t)
 {
