@@ -151,7 +151,6 @@ static int choose_blas(struct engine *m)
 int engine_make(const struct config *config, int directory, struct engine **ret)
 {
 	struct engine *m = calloc(1, sizeof *m);
-	char why[256];
 	int err;
 
 	*ret = NULL;
@@ -184,8 +183,7 @@ int engine_make(const struct config *config, int directory, struct engine **ret)
 			name_cores(m);
 	}
 	if (err < 0) {
-		process_limits_explain(err, why, sizeof why);
-		log_error("cannot start: %s", why);
+		log_error("cannot start: %s", process_limits_words(err).text);
 		engine_free(m, directory);
 		return err;
 	}

@@ -190,7 +190,6 @@ static int look_for_proc(void)
 static int take_directory(const struct config *config, int directory)
 {
 	int lock = directory_lock(directory), err;
-	char why[256];
 
 	if (lock < 0) {
 		log_error("cannot lock the directory of %s for this quoitd alone: %s",
@@ -199,9 +198,9 @@ static int take_directory(const struct config *config, int directory)
 	}
 	err = find_room(lock);
 	if (err < 0) {
-		process_limits_explain(err, why, sizeof why);
 		log_error("no room for counter files (%llu KiB) in the directory of %s: %s",
-			  (unsigned long long)ROOM_BYTES >> 10, config->socket, why);
+			  (unsigned long long)ROOM_BYTES >> 10, config->socket,
+			  process_limits_words(err).text);
 		close(lock);
 		return err;
 	}
