@@ -77,7 +77,7 @@ static inline double plain_energy(const struct plain *m, const double *phi, cons
 	return sum;
 }
 
-/* out = x + a y */
+/* out = out + a y, as AXPBY does it */
 static inline void plain_move(double *out, double a, const double *y, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -13,7 +13,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,21 +304,25 @@ static int report(const struct program *m, double seconds)
 {
 	static const char *const names[MEASURED] = MEASURED_NAMES;
 	double *value = malloc(m->steps * row_numbers(m) * sizeof *value);
-	struct estimate e = {0};
+	struct estimate balance = {0};
 
 	if (!value)
 		return -ENOMEM;
 	for (unsigned i = 0; i < MEASURED; i++) {
-		e = estimate(value, collect(m, i, value));
+		const struct estimate e = estimate(value, collect(m, i, value));
+
 		printf("%-13s %12.6f +- %.6f   (deviation %.6f)\n", names[i], e.mean, e.error,
 		       e.deviation);
+		if (i == BALANCE)
+			balance = e;
 	}
 	free(value);
 	printf("%u steps of %u chains in %.2f s; measurements that failed: %u\n", m->steps,
 	       m->l.chains, seconds, m->failed);
-	if (fabs(e.mean - 1) <= 5 * e.error)
+	if (fabs(balance.mean - 1) <= 5 * balance.error)
 		return 0;
-	printf("<exp(-dH)> is not 1: it is %.1f errors away\n", fabs(e.mean - 1) / e.error);
+	printf("<exp(-dH)> is not 1: it is %.1f errors away\n",
+	       fabs(balance.mean - 1) / balance.error);
 	return -EDOM;
 }
 
