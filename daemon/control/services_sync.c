@@ -19,6 +19,13 @@
 #define MESSAGES_MOST 65536u
 #define BYTES_MOST    (UINT64_C(1) << 40)
 
+/* A size of 0 has been replaced by then (with_defaults). */
+static bool is_queue_size(const struct quoit_ctl *m)
+{
+	return m->sync.value <= MESSAGES_MOST && m->sync.most <= BYTES_MOST &&
+	       m->sync.most % QUOIT_LINE == 0;
+}
+
 static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 {
 	const bool has_values = m->sync.value || m->sync.most;
@@ -31,13 +38,11 @@ static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 		 m->sync.value > m->sync.most)
 		snprintf(text, size, "a semaphore that may have %llu cannot have %llu at first",
 			 (unsigned long long)m->sync.most, (unsigned long long)m->sync.value);
-	else if (m->sync.kind == QUOIT_SYNC_QUEUE &&
-		 (!m->sync.value || m->sync.value > MESSAGES_MOST || !m->sync.most ||
-		  m->sync.most > BYTES_MOST || m->sync.most % QUOIT_LINE))
-		snprintf(
-			text, size,
-			"a queue has room for 1 to %u messages and 64 bytes to 1 TiB, a multiple of 64",
-			MESSAGES_MOST);
+	else if (m->sync.kind == QUOIT_SYNC_QUEUE && !is_queue_size(m))
+		snprintf(text, size,
+			 "a queue of %llu messages, %llu bytes: up to %u, and up to 1 TiB by 64",
+			 (unsigned long long)m->sync.value, (unsigned long long)m->sync.most,
+			 MESSAGES_MOST);
 	else if (m->sync.kind < QUOIT_SYNC_SEMAPHORE && has_values)
 		snprintf(text, size, "a lock or a flag has no value");
 	else if (m->sync.flags & QUOIT_SYNC_RECURSIVE && m->sync.kind != QUOIT_SYNC_LOCK)
