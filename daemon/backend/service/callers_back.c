@@ -220,7 +220,7 @@ void caller_done(struct reactor *r, struct service_call *call)
 		count(c, call);
 	if (!s || call->job == NIL) {
 		c->unheard += call->took ? call->entry.scalar[0] : 0;
-		call->result = -ECANCELED; /* nobody copies its message */
+		call->result = -ECANCELED; /* no job is left that could copy a message */
 		finish(r, call);
 		return;
 	}

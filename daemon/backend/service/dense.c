@@ -8,6 +8,9 @@
 #include "ops/ops.h"
 #include "session/tensor_bits.h"
 
+/* The reactor copies so many bytes in one go, fewer if they lie apart. */
+#define PART_BYTES UINT64_C(65536)
+
 /*
  * A part has at most so many runs, each a row or so many elements that lie apart: each may miss the
  * caches.
@@ -122,7 +125,7 @@ static bool copy_tensor(const struct session *s, const struct view *v, struct se
 bool dense_copy_part(struct session *s, const struct job *job, struct service_call *call)
 {
 	struct session *outer = sigbus_guard_enter(s), *source = sigbus_guard_read_from(call->from);
-	uint64_t upto = call->copied + DENSE_PART_BYTES, begin = 0;
+	uint64_t upto = call->copied + PART_BYTES, begin = 0;
 	unsigned runs = RUNS_MOST;
 
 	for_each_tensor (i, call->moves) {

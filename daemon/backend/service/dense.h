@@ -12,9 +12,6 @@
 #include "session/services.h"
 #include "session/session.h"
 
-/* The reactor copies so many bytes in one go, fewer if they lie apart. */
-#define DENSE_PART_BYTES UINT64_C(65536)
-
 /* Where the next tensor's bytes begin, behind so many of the one before. */
 static inline uint64_t dense_padded(uint64_t bytes)
 {

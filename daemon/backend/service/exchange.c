@@ -56,7 +56,7 @@ static void read_letter(struct reactor *r, struct letter *l)
 		caller_left(r, l->of);
 		break;
 	case LETTER_MOVED:
-		service_moved(r, l->of);
+		service_moved(l->of);
 		break;
 	}
 }

@@ -341,9 +341,8 @@ void service_withdraw(struct reactor *r, struct service_call *call)
 	exchange_send(r, call->caller->reactor, &call->withdrawal, LETTER_WITHDRAWN);
 }
 
-void service_moved(struct reactor *r, struct service_call *call)
+void service_moved(struct service_call *call)
 {
-	(void)r;
 	object_moved(call);
 	exchange_post(call->caller->reactor, &call->letter, LETTER_FREE);
 }

@@ -26,8 +26,8 @@ void service_return(struct reactor *r, struct service_call *call);
 /* Its caller does not want it to begin. */
 void service_withdraw(struct reactor *r, struct service_call *call);
 
-/* A message of a queue has been copied, or could not be; the call is freed by it. */
-void service_moved(struct reactor *r, struct service_call *call);
+/* The caller's reactor has copied a message of a queue, or could not; its call is free then. */
+void service_moved(struct service_call *call);
 
 /* A caller of an object lets go of it. */
 void service_caller_leaves(struct reactor *r, struct caller *caller);
