@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "control.h"
 #include "mine.h"
+#include "named.h"
 #include "refusal.h"
 #include "slot.h"
 #include "wait.h"
@@ -25,7 +26,9 @@ struct hold {
 	quoit_tensor t;
 	uint32_t sq_index; /* of the acquire, by which quoitd knows it */
 	uint8_t state;     /* enum hold_state */
-	uint64_t place;    /* of the first element, from the start of the shared region */
+	uint8_t *base;     /* of the shared region, or of a tensor with a name, */
+	uint64_t bytes;    /* which has so many */
+	uint64_t place;    /* of the first element, from there */
 };
 
 static struct hold *find(const struct quoit_ring *q, quoit_tensor t)
@@ -67,6 +70,20 @@ static int refuse_unheld(struct quoit_ring *q, quoit_tensor t)
 
 /* ---- acquire ---- */
 
+/* Where the tensor will be, once quoitd says at which place of it. */
+static int find_base(struct quoit_ring *q, const struct tensor_record *record,
+		     enum quoit_access access, struct hold *ret)
+{
+	int err = 0;
+
+	ret->base = q->session->shared.base;
+	ret->bytes = q->session->info.shared_bytes;
+	if (record->named)
+		err = libquoit_named_map(q->session, record->named - 1u,
+					 access == QUOIT_ACCESS_WRITE, &ret->base, &ret->bytes);
+	return err ? libquoit_refuse(q, err, "%s", quoit_open_text()) : 0;
+}
+
 /* own: the job's name is not the program's. */
 static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, bool own,
 	       quoit_job *ret, const char *here)
@@ -74,8 +91,9 @@ static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, b
 	struct quoit_sqe sqe = {.opcode = access == QUOIT_ACCESS_WRITE ? QUOIT_OP_ACQUIRE_WRITE
 								       : QUOIT_OP_ACQUIRE_READ,
 				.tensor = {t}};
+	const struct tensor_record *record;
 	struct job_slot *slot;
-	struct hold *h = NULL;
+	struct hold *h = NULL, place;
 	int err;
 
 	if (!libquoit_is_mine(q->mine))
@@ -85,13 +103,16 @@ static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, b
 				       "unknown access %d: allowed are QUOIT_ACCESS_READ and "
 				       "QUOIT_ACCESS_WRITE",
 				       (int)access);
-	if (!libquoit_tensor_find(q->session, t))
+	record = libquoit_tensor_find(q->session, t);
+	if (!record)
 		return libquoit_refuse_tensor(q, -EINVAL, t);
 	if (find(q, t))
 		return libquoit_refuse(
 			q, -EALREADY, "this ring has acquired tensor %#x already: release it first",
 			t);
-	err = take(q, &h);
+	err = find_base(q, record, access, &place);
+	if (!err)
+		err = take(q, &h);
 	sqe.arg = (uint8_t)libquoit_site_find(&q->sites, here);
 	if (!err)
 		err = own ? libquoit_job_start(q, sqe, 0, ret) : quoit_start_sqe(q, &sqe, ret);
@@ -99,7 +120,11 @@ static int ask(struct quoit_ring *q, quoit_tensor t, enum quoit_access access, b
 		return err;
 	slot = libquoit_job_find(q, *ret);
 	slot->hold = (uint8_t)(h - q->holds + 1);
-	*h = (struct hold){.t = t, .sq_index = slot->sq_index, .state = HOLD_ASKED};
+	*h = (struct hold){.t = t,
+			   .sq_index = slot->sq_index,
+			   .state = HOLD_ASKED,
+			   .base = place.base,
+			   .bytes = place.bytes};
 	return 0;
 }
 
@@ -117,9 +142,9 @@ static int cancel(struct quoit_ring *q, const struct hold *h)
 }
 
 /* quoitd has granted it, but says a place that cannot be. */
-static bool is_impossible(const struct quoit_ring *q, const struct quoit_cqe *cqe)
+static bool is_impossible(const struct hold *h, const struct quoit_cqe *cqe)
 {
-	return cqe->res >= 0 && QUOIT_CQE_PLACE(cqe) > q->session->info.shared_bytes;
+	return cqe->res >= 0 && QUOIT_CQE_PLACE(cqe) > h->bytes;
 }
 
 bool libquoit_acquire_ended(struct quoit_ring *q, struct job_slot *slot,
@@ -130,7 +155,7 @@ bool libquoit_acquire_ended(struct quoit_ring *q, struct job_slot *slot,
 
 	slot->hold = 0;
 	h->state = HOLD_FREE;
-	if (is_impossible(q, cqe)) {
+	if (is_impossible(h, cqe)) {
 		q->broken = -EPROTO;
 		return false;
 	}
@@ -164,7 +189,7 @@ int quoit_get_pointer(struct quoit_ring *q, quoit_tensor t, void **ret)
 		return refuse_unheld(q, t);
 	if (h->state == HOLD_ASKED)
 		return q->broken ? libquoit_refuse_broken(q) : -EINPROGRESS;
-	*ret = q->session->shared.base + h->place;
+	*ret = h->base + h->place;
 	return 0;
 }
 

@@ -218,6 +218,17 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 			 "copy it to a tensor that is",
 			 tensor);
 		break;
+	case QUOIT_MISFIT_READ_ONLY:
+		snprintf(to, size,
+			 ": %s has a name, and is open for reading only (QUOIT_SYNC_READ_ONLY)",
+			 tensor);
+		break;
+	case QUOIT_MISFIT_NAMED:
+		snprintf(to, size,
+			 ": %s has a name, and no device or module reaches it: copy it to one "
+			 "without a name",
+			 tensor);
+		break;
 	default:
 		*to = '\0';
 	}
@@ -248,6 +259,7 @@ static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
 	case -EBADF:
 		describe_handle(e, to, size);
 		return true;
+	case -EACCES:
 	case -EINVAL:
 	case -ENOTSUP:
 		describe_misfit(e, to, size);
@@ -431,6 +443,9 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 	else if (e->field == QUOIT_FIELD_FUNCTION)
 		snprintf(to, size,
 			 ": the team or service of function %" PRIu64 " was closed, or never was",
+			 e->value[0]);
+	else if (e->field == QUOIT_FIELD_NAMED)
+		snprintf(to, size, ": the session has no tensor with a name of number %" PRIu64,
 			 e->value[0]);
 	else if (e->field == QUOIT_FIELD_SERVICE)
 		describe_service(e, to, size);

@@ -12,6 +12,7 @@
  *	tensor.c   handles (handle.c)   region.c memory both see (arena.c, transfer.c)
  *	file.c     files                kernels.c kernels
  *	acquire.c  the program's own accesses to tensors
+ *	named*.c   tensors with names, which other programs use, too
  *	order.c    events between rings
  *	team_*.c   the program's own functions as jobs: team_serve.c takes and runs calls
  *	serve_*.c  the same for other processes: serve.c opens, serve_call.c fills in a call
@@ -38,6 +39,7 @@
 #include "arena.h"
 #include "handle.h"
 #include "job.h"
+#include "named.h"
 #include "public.h"
 #include "shared.h"
 #include "site.h"
@@ -53,7 +55,8 @@
 struct tensor_record {
 	uint32_t handle; /* 0: not alive */
 	uint16_t generation;
-	bool dense; /* created with all strides zero; shape.stride has the real ones */
+	bool dense;    /* created with all strides zero; shape.stride has the real ones */
+	uint8_t named; /* of a tensor with a name: 1 + its number; else 0 */
 	struct quoit_shape shape;
 };
 
@@ -73,7 +76,7 @@ struct quoit_session {
 
 	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
 	pthread_mutex_t growing; /* held while the arena grows */
-	pthread_mutex_t opening; /* held from RING_OPEN to READY: one opening at a time */
+	pthread_mutex_t opening; /* held from RING_OPEN or TENSOR to READY: one at a time */
 	int socket;
 	uint32_t seq;
 
@@ -92,11 +95,12 @@ struct quoit_session {
 	/* info.max_tensors records; their memory is touched when used */
 	struct tensor_record *tensors;
 
-	pthread_mutex_t list; /* guards rings, teams, services and sync */
+	pthread_mutex_t list; /* guards rings, teams, services, sync and named */
 	struct quoit_ring *rings;
 	struct quoit_team *teams;
 	struct quoit_service *services;
 	struct sync_name sync[QUOIT_MAX_SERVICES]; /* by number; kind 0: none (sync.h) */
+	struct named named[QUOIT_MAX_SERVICES];    /* the same; of tensors with names (named.h) */
 	uint32_t laneless; /* atomic: how many of them have no threads of their own */
 };
 
@@ -205,6 +209,10 @@ void libquoit_ring_free(struct quoit_ring *q);
 
 /* The record of a living tensor; NULL: there is none. */
 const struct tensor_record *libquoit_tensor_find(const struct quoit_session *s, quoit_tensor t);
+
+/* A tensor with a name, as quoit_attach_tensor; number: in the session. */
+quoit_tensor libquoit_tensor_attach(struct quoit_ring *q, const struct quoit_shape *shape,
+				    uint32_t number);
 
 /* Bytes of an element; 0: there is no such type. */
 uint64_t libquoit_element_bytes(uint8_t dtype);

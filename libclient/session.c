@@ -173,8 +173,10 @@ static void session_free(struct quoit_session *s)
 		next = q->next;
 		libquoit_ring_free(q);
 	}
-	if (libquoit_is_mine(s->mine))
+	if (libquoit_is_mine(s->mine)) {
+		libquoit_named_drop_all(s);
 		libquoit_shared_drop(&s->shared);
+	}
 	if (s->tensors)
 		munmap(s->tensors, s->info.max_tensors * sizeof *s->tensors);
 	libquoit_arena_done(&s->arena);

@@ -77,15 +77,19 @@ int quoit_open_queue(struct quoit_session *s, const char *name,
 int quoit_close_sync(struct quoit_session *s, int number)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_SERVICE_CLOSE};
+	const uint32_t index = ((uint32_t)number >> 8) - QUOIT_TEAM_SERVICE;
+	int err;
 
 	if (!libquoit_is_mine(s->mine))
 		return libquoit_text_refuse_child();
-	if (number < 0 || number & 0xff || number >> 8 < (int)QUOIT_TEAM_SERVICE ||
-	    number >> 8 >= (int)(QUOIT_TEAM_SERVICE + QUOIT_MAX_SERVICES))
+	if (number < 0 || number & 0xff || index >= QUOIT_MAX_SERVICES)
 		return libquoit_text_refuse(-EINVAL,
 					    "%d is not a number of quoit_open_lock and its "
 					    "kin",
 					    number);
-	m.service_function.service = ((uint32_t)number >> 8) - QUOIT_TEAM_SERVICE;
-	return libquoit_control_ask(s, &m, -1);
+	m.service_function.service = index;
+	err = libquoit_control_ask(s, &m, -1);
+	if (!err)
+		libquoit_named_closed(s, index);
+	return err;
 }

@@ -60,6 +60,15 @@ static quoit_tensor refuse_handle(struct quoit_ring *q, uint8_t dtype)
 	return libquoit_unmade_refused(q);
 }
 
+/* As in its record.  of: of a view, a living tensor; of what has a name, that one's number. */
+SLOT_INLINE uint8_t named_number(const struct quoit_session *s, bool is_create, uint8_t arg,
+				 uint32_t of)
+{
+	if (!is_create)
+		return s->tensors[of & QUOIT_HANDLE_INDEX_MASK].named;
+	return arg & QUOIT_CREATE_NAMED ? (uint8_t)(of + 1) : 0;
+}
+
 /* Put a CREATE or VIEW under a new handle.  arg has no type: a view gets it from its buffer. */
 SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct shape_words shape,
 				    uint8_t opcode, uint8_t device, uint8_t arg, quoit_tensor of,
@@ -83,6 +92,7 @@ SLOT_INLINE quoit_tensor bind_words(struct quoit_ring *q, uint8_t dtype, struct 
 		    handle, of, shape, offset);
 	record->handle = handle;
 	record->dense = !(shape.pair[2] | shape.pair[3]);
+	record->named = named_number(q->session, is_create, arg, of);
 	record->shape.dtype = dtype;
 	memcpy(&record->shape.dim[0], &shape.pair[0], sizeof shape.pair[0]);
 	memcpy(&record->shape.dim[2], &shape.pair[1], sizeof shape.pair[1]);
@@ -191,6 +201,12 @@ quoit_tensor quoit_create_in(struct quoit_ring *q, const struct quoit_shape *sha
 		return libquoit_unmade_refused(q);
 	}
 	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_ARENA, QUOIT_NO_TENSOR, offset);
+}
+
+quoit_tensor libquoit_tensor_attach(struct quoit_ring *q, const struct quoit_shape *shape,
+				    uint32_t number)
+{
+	return bind(q, shape, QUOIT_OP_CREATE, 0, QUOIT_CREATE_NAMED, number, 0);
 }
 
 quoit_tensor quoit_view(struct quoit_ring *q, quoit_tensor t, const struct quoit_shape *shape,

@@ -17,11 +17,11 @@
 
 static const struct args_command command = {
 	"ls", "",
-	"Print a line for each service, lock, flag, semaphore, barrier and queue that you may use:\n"
-	"NAME, or USER/NAME if it is another user's.  MODE is who may call besides its user and\n"
+	"Print a line for each service, lock, flag, semaphore, barrier, queue and tensor that you\n"
+	"may use: NAME, or USER/NAME if it is another user's.  MODE is who may call besides its user and\n"
 	"root: own (nobody), group:NAME or all.  HOLDER is the process that holds a lock.  VALUE:\n"
 	"1 if a flag is set, how many a semaphore has, how many wait at a barrier, messages of a\n"
-	"queue.  MEAN is the mean time that a call of a service ran.  '-': not known, or there is\n"
+	"queue, bytes of a tensor.  MEAN is the mean time that a call of a service ran.  '-': not known, or there is\n"
 	"none.  Root and quoitd's own user see all of them.  Exit status 1: there is none to show,\n"
 	"or quoitd is not there.",
 	listing_options};
@@ -60,7 +60,7 @@ static const struct table_column columns[COLUMNS] = {
 	[NAME] = {"name", "", "NAME", COLUMN_TEXT,
 		  "its name, behind USER/ if it is another user's"},
 	[KIND] = {"kind", "", "KIND", COLUMN_TEXT,
-		  "service, lock, flag, semaphore, barrier or queue"},
+		  "service, lock, flag, semaphore, barrier, queue or tensor"},
 	[USER] = {"user", "", "USER", COLUMN_TEXT, "name of its user"},
 	[UID] = {"uid", "", "UID", COLUMN_COUNT, "number of its user"},
 	[MODE] = {"mode", "", "MODE", COLUMN_TEXT,
@@ -79,7 +79,7 @@ static const struct table_column columns[COLUMNS] = {
 	[VALUE] =
 		{"value", "", "VALUE", COLUMN_COUNT,
 		 "1 if the flag is set; how many the semaphore has; how many wait at the barrier; "
-		 "messages of the queue"},
+		 "messages of the queue; bytes of the tensor"},
 	[CALLS] = {"calls", "", "CALLS", COLUMN_COUNT, "calls that have returned"},
 	[FAILED] =
 		{"failed", "", "FAILED", COLUMN_COUNT,

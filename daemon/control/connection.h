@@ -35,17 +35,31 @@ struct recorder {
 	uint64_t served;       /* its last turn, by control's count */
 };
 
+/* What a client hands memory over for. */
+enum handover_kind {
+	HANDOVER_RINGS,
+	HANDOVER_ARENA,
+	HANDOVER_TENSOR,
+};
+
 /* Memory that a client hands over, while a blocking call works on it (connection_memory.h). */
 struct handover {
 	struct shared memory[QUOIT_MAX_RINGS];
-	uint32_t count, at;      /* how many, and the one that the blocking call has come to */
-	bool is_arena;           /* false: rings */
-	uint64_t from, upto;     /* which bytes of the arena */
+	uint32_t count, at; /* how many, and the one that the blocking call has come to */
+	enum handover_kind kind;
+	uint64_t from, upto;     /* which bytes of each */
 	struct shared_wish wish; /* how each is to be mapped */
 	int seals;               /* that each must have */
 	uint64_t away;           /* bytes of the arena on other nodes */
 	int result;
 	char text[QUOIT_TEXT_BYTES];
+};
+
+/* A tensor with a name that the client makes (services_tensor.c). */
+struct tensor_making {
+	struct quoit_ctl asked; /* its TENSOR */
+	uint64_t charged;       /* to the user, until there is a service; 0: nothing is made */
+	struct shared memory;   /* mapped, not ready yet; empty: not mapped yet */
 };
 
 struct connection {
@@ -76,9 +90,10 @@ struct connection {
 	uint16_t pending;
 	uint32_t pending_seq;
 	struct handover handover;
-	struct shared arena;     /* mapped, not ready yet; empty: none, or the session has it */
-	uint64_t arena_bytes;    /* bytes of shared region and arena that are granted, */
-	uint64_t arena_peak;     /* and the most ever checked: their page tables are charged */
+	struct shared arena;  /* mapped, not ready yet; empty: none, or the session has it */
+	uint64_t arena_bytes; /* bytes of shared region and arena that are granted, */
+	uint64_t arena_peak;  /* and the most ever checked: their page tables are charged */
+	struct tensor_making making;
 	uint32_t rings_waiting;  /* in new_rings: mapped, not ready yet */
 	uint32_t rings_expected; /* answers to READY that are still to come */
 	int rings_error;

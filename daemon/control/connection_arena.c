@@ -108,9 +108,9 @@ void connection_arena_more(struct connection *c, const struct quoit_ctl *m)
 		connection_reply_result(c, m->type, m->seq, err, "%s", text);
 		return;
 	}
-	h->is_arena = true;
+	h->kind = HANDOVER_ARENA;
 	h->count = 1;
-	h->seals = connection_seals(c, true);
+	h->seals = connection_seals(c, HANDOVER_ARENA);
 	h->memory[0] = c->session->arena_memory; /* it stays as long as there are blocking calls */
 	h->wish = (struct shared_wish){.locked = c->control->config->is_private ? 0 : h->upto,
 				       .node = c->session->memory_node};

@@ -58,6 +58,10 @@ static size_t body_bytes(uint16_t type)
 		       offsetof(struct quoit_ctl, caller);
 	case QUOIT_CTL_SYNC:
 		return offsetof(struct quoit_ctl, sync.number) - offsetof(struct quoit_ctl, sync);
+	case QUOIT_CTL_TENSOR:
+		return sizeof m.tensor;
+	case QUOIT_CTL_TENSOR_MEMORY:
+		return sizeof m.tensor_memory.number;
 	case QUOIT_CTL_SERVICES:
 		return sizeof m.services.service;
 	case QUOIT_CTL_CALLERS:
@@ -124,6 +128,8 @@ static bool is_allowed(const struct connection *c, uint16_t type)
 	case QUOIT_CTL_SERVICE_CLOSE:
 	case QUOIT_CTL_CALLER:
 	case QUOIT_CTL_SYNC:
+	case QUOIT_CTL_TENSOR:
+	case QUOIT_CTL_TENSOR_MEMORY:
 	case QUOIT_CTL_CLOSE:
 		return c->state == CONNECTION_OPEN;
 	default:
@@ -142,11 +148,19 @@ static bool asks_of_users(uint16_t type)
 static bool has_its_fds(const struct quoit_ctl *m, const struct ctl_fds *fds)
 {
 	bool has_one = m->type == QUOIT_CTL_FILE_ADD || m->type == QUOIT_CTL_IMAGE_ADD ||
-		       m->type == QUOIT_CTL_KERNEL_ADD || m->type == QUOIT_CTL_ARENA;
+		       m->type == QUOIT_CTL_KERNEL_ADD || m->type == QUOIT_CTL_ARENA ||
+		       m->type == QUOIT_CTL_TENSOR;
 
 	if (m->type == QUOIT_CTL_RING_OPEN)
 		return fds->count <= QUOIT_MAX_RINGS;
 	return fds->count + fds->lost == has_one;
+}
+
+/* Does its reply bring one? */
+static bool brings_descriptor(uint16_t type)
+{
+	return type == QUOIT_CTL_COUNTERS || type == QUOIT_CTL_CALLER ||
+	       type == QUOIT_CTL_TENSOR_MEMORY;
 }
 
 static void protocol_error(struct connection *c, const char *what)
@@ -167,8 +181,7 @@ bool connection_check(struct connection *c, const struct quoit_ctl *m, const str
 	else if (c->pending)
 		protocol_error(c,
 			       "protocol error: a request came before the reply to the last one");
-	else if ((m->type == QUOIT_CTL_COUNTERS || m->type == QUOIT_CTL_CALLER) &&
-		 !ctl_is_read(c->fd))
+	else if (brings_descriptor(m->type) && !ctl_is_read(c->fd))
 		/* each reply may bring a descriptor, and all that are unread are quoitd's */
 		protocol_error(c, "protocol error: a request came before the last reply was read");
 	else if (!has_its_fds(m, fds))

@@ -10,6 +10,7 @@
 #include "base/affinity.h"
 #include "base/log.h"
 #include "machine/features.h"
+#include "services.h"
 
 /* ---- blocking calls ---- */
 
@@ -43,7 +44,7 @@ void connection_count_away(struct handover *h)
 	size_t present, here;
 
 	h->away = 0;
-	if (h->is_arena && h->wish.node >= 0 &&
+	if (h->kind == HANDOVER_ARENA && h->wish.node >= 0 &&
 	    !affinity_count_pages(m->base + h->from, h->upto - h->from, (uint32_t)h->wish.node,
 				  &present, &here))
 		h->away = (present - here) * PAGE_BYTES;
@@ -55,9 +56,8 @@ void connection_check_memory(void *of)
 
 	h->result = 0;
 	for (h->at = 0; h->at < h->count && !h->result; h->at++)
-		h->result = shared_check(&h->memory[h->at], h->from,
-					 h->is_arena ? h->upto : h->memory[h->at].bytes, h->seals,
-					 h->text, sizeof h->text);
+		h->result = shared_check(&h->memory[h->at], h->from, h->upto, h->seals, h->text,
+					 sizeof h->text);
 	if (h->result < 0)
 		h->at--;
 	else
@@ -72,10 +72,10 @@ static bool has_executors(const struct connection *c)
 	return c->control->config->modules || c->session->devices;
 }
 
-int connection_seals(const struct connection *c, bool arena)
+int connection_seals(const struct connection *c, enum handover_kind kind)
 {
 	return shared_seals(!c->control->features->missing[FEATURE_SEAL],
-			    arena && has_executors(c));
+			    kind == HANDOVER_ARENA && has_executors(c));
 }
 
 /*
@@ -100,14 +100,16 @@ void connection_map(struct connection *c, const struct quoit_ctl *m, const struc
 {
 	struct handover *h = &c->handover;
 
-	h->is_arena = m->type == QUOIT_CTL_ARENA;
+	h->kind = m->type == QUOIT_CTL_ARENA    ? HANDOVER_ARENA
+		  : m->type == QUOIT_CTL_TENSOR ? HANDOVER_TENSOR
+						: HANDOVER_RINGS;
 	h->from = 0;
-	h->upto = h->is_arena ? c->arena_bytes : bytes;
+	h->upto = h->kind == HANDOVER_ARENA ? c->arena_bytes : bytes;
 	h->count = fds->count;
 	h->wish = (struct shared_wish){
 		.bytes = bytes, .locked = h->upto, .node = c->session->memory_node};
 	/* The little that may be locked is better left to a private quoitd's user. */
-	if (h->is_arena && c->control->config->is_private)
+	if (h->kind != HANDOVER_RINGS && c->control->config->is_private)
 		h->wish.locked = 0;
 	for (uint32_t i = 0; i < h->count; i++)
 		h->memory[i] = (struct shared){.fd = fds->fd[i]};
@@ -136,49 +138,63 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m)
 {
 	struct handover *h = &c->handover;
 
-	h->is_arena = c->arena.base; /* no ring comes before it is ready */
-	h->seals = connection_seals(c, h->is_arena);
-	h->count = h->is_arena ? 1 : c->rings_waiting;
 	h->from = 0;
-	h->upto = c->arena_bytes;
-	for (uint32_t i = 0; i < h->count; i++)
-		h->memory[i] = h->is_arena ? c->arena : c->new_rings[i]->memory;
+	h->count = 1;
+	if (c->arena.base) { /* nothing else comes before it is ready */
+		h->kind = HANDOVER_ARENA;
+		h->memory[0] = c->arena;
+		h->upto = c->arena_bytes;
+	} else if (c->making.memory.base) {
+		h->kind = HANDOVER_TENSOR;
+		h->memory[0] = c->making.memory;
+		h->upto = c->making.memory.bytes;
+	} else {
+		h->kind = HANDOVER_RINGS;
+		h->count = c->rings_waiting;
+		for (uint32_t i = 0; i < h->count; i++)
+			h->memory[i] = c->new_rings[i]->memory;
+		h->upto = h->memory[0].bytes; /* they are all alike */
+	}
+	h->seals = connection_seals(c, h->kind);
 	if (h->count)
 		connection_begin_blocking(c, m, connection_check_memory);
 	else
 		connection_reply_result(
 			c, m->type, m->seq, -EINVAL,
-			"READY was sent, but neither an arena nor a ring waits for it");
+			"READY was sent, but no arena, ring or tensor waits for it");
 }
 
 /* ---- what is answered ---- */
 
-/* Refuse the request: name the arena or ring at which the blocking call failed, and say why. */
+/* Refuse the request: name what the blocking call failed at, and say why. */
 static void refuse(struct connection *c, uint16_t type, int err, const char *why)
 {
 	const struct handover *h = &c->handover;
 
 	c->pending = 0;
-	if (h->is_arena)
-		connection_reply_result(c, type, c->pending_seq, err, "the arena is refused: %s",
-					why);
-	else
+	if (h->kind == HANDOVER_RINGS)
 		connection_reply_result(c, type, c->pending_seq, err, "ring %u is refused: %s",
 					c->first_ring + h->at, why);
+	else
+		connection_reply_result(c, type, c->pending_seq, err, "the %s is refused: %s",
+					h->kind == HANDOVER_ARENA ? "arena" : "tensor", why);
 }
 
 static void say_unlocked(const struct connection *c, int err)
 {
 	const struct handover *h = &c->handover;
-	uint64_t bytes = h->is_arena ? h->upto - h->from : h->memory[h->at].bytes;
-	char ring[24] = "its arena";
+	uint64_t bytes = h->upto - h->from;
+	char what[24];
 
-	if (!h->is_arena)
-		snprintf(ring, sizeof ring, "ring %u", c->first_ring + h->at);
+	if (h->kind == HANDOVER_RINGS)
+		snprintf(what, sizeof what, "ring %u", c->first_ring + h->at);
+	else
+		snprintf(what, sizeof what, "its %s",
+			 h->kind == HANDOVER_ARENA ? "arena" : "tensor");
 	log_session(
 		c->session,
 		"session %llu: %llu KiB of %s cannot be locked (%s) and may be paged out; " FEATURES_MORE_MEMLOCK,
-		(unsigned long long)c->session->id, (unsigned long long)bytes >> 10, ring,
+		(unsigned long long)c->session->id, (unsigned long long)bytes >> 10, what,
 		strerror(-err));
 }
 
@@ -225,8 +241,10 @@ static void mapped(struct connection *c, bool late)
 			drop_handover(c);
 	}
 	if (err < 0) {
-		if (c->pending == QUOIT_CTL_RING_OPEN)
+		if (h->kind == HANDOVER_RINGS)
 			connection_uncharge_rings(c);
+		if (h->kind == HANDOVER_TENSOR)
+			services_drop_tensor(c);
 		refuse(c, answer.type, err, h->text);
 		return;
 	}
@@ -235,8 +253,8 @@ static void mapped(struct connection *c, bool late)
 		return;
 	}
 	c->pending = 0;
-	c->arena = h->memory[0];
-	answer.ring_reply.seals = (uint32_t)connection_seals(c, true);
+	*(h->kind == HANDOVER_ARENA ? &c->arena : &c->making.memory) = h->memory[0];
+	answer.ring_reply.seals = (uint32_t)connection_seals(c, h->kind);
 	connection_reply(c, &answer, NULL, 0);
 }
 
@@ -269,8 +287,12 @@ static void checked(struct connection *c, bool late)
 		connection_drop_memory(c);
 		return;
 	}
-	if (!h->is_arena) {
+	if (h->kind == HANDOVER_RINGS) {
 		connection_hand_rings_over(c);
+		return;
+	}
+	if (h->kind == HANDOVER_TENSOR) {
+		services_name_tensor(c);
 		return;
 	}
 	take_arena(c);
@@ -295,6 +317,7 @@ void connection_look_at_memory(struct connection *c)
 void connection_drop_memory(struct connection *c)
 {
 	blocking_drop(&c->blocking, &c->arena);
+	services_drop_tensor(c);
 	for (; c->rings_waiting; c->rings_waiting--)
 		connection_drop_ring(c, c->new_rings[c->rings_waiting - 1]);
 }

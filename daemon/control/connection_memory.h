@@ -5,6 +5,7 @@
  *
  *	ARENA ─────► mapped ──READY──► the session's
  *	RING_OPEN ─► mapped ──READY──► with the reactor
+ *	TENSOR ────► mapped ──READY──► a tensor with a name (services_tensor.c)
  *	ARENA_MORE (connection_arena.c) ─► with the reactor
  */
 #ifndef QUOITD_CONNECTION_MEMORY_H
@@ -23,8 +24,8 @@ void connection_ready(struct connection *c, const struct quoit_ctl *m);
 void connection_map(struct connection *c, const struct quoit_ctl *m, const struct ctl_fds *fds,
 		    uint64_t bytes);
 
-/* The F_SEAL_* that the arena, or a ring, must have when it is ready. */
-int connection_seals(const struct connection *c, bool arena);
+/* The F_SEAL_* that memory of this kind must have when it is ready. */
+int connection_seals(const struct connection *c, enum handover_kind kind);
 
 /* Run a blocking call on c->handover; `m` is answered afterwards. */
 void connection_begin_blocking(struct connection *c, const struct quoit_ctl *m,

@@ -182,6 +182,12 @@ static void dispatch(struct connection *c, const struct quoit_ctl *m, const stru
 	case QUOIT_CTL_SYNC:
 		services_open_sync(c, m);
 		break;
+	case QUOIT_CTL_TENSOR:
+		services_make_tensor(c, m, fds);
+		break;
+	case QUOIT_CTL_TENSOR_MEMORY:
+		services_give_tensor(c, m);
+		break;
 	case QUOIT_CTL_SERVICES:
 		services_tell(c, m);
 		break;

@@ -57,12 +57,11 @@ static int check_ring_count(const struct connection *c, char *text, size_t size)
 static int check_memory(const struct connection *c, const struct ctl_fds *fds, char *text,
 			size_t size)
 {
-	if (!c->session->arena || c->rings_waiting) {
-		snprintf(
-			text, size,
-			c->rings_waiting
-				? "RING_OPEN was sent too early: send READY for the rings before first"
-				: "RING_OPEN was sent too early: send ARENA and READY first");
+	if (!c->session->arena || c->rings_waiting || c->making.charged) {
+		snprintf(text, size, "RING_OPEN was sent too early: send %s first",
+			 !c->session->arena ? "ARENA and READY"
+			 : c->rings_waiting ? "READY for the rings before"
+					    : "READY for the tensor before");
 		return -EINVAL;
 	}
 	if (fds->lost) {
@@ -193,7 +192,7 @@ void connection_make_rings(struct connection *c, struct shared *memory)
 	c->rings_waiting = c->ring_open.count;
 	answer.ring_reply.ring = c->first_ring;
 	answer.ring_reply.count = c->ring_open.count;
-	answer.ring_reply.seals = (uint32_t)connection_seals(c, false);
+	answer.ring_reply.seals = (uint32_t)connection_seals(c, HANDOVER_RINGS);
 	connection_reply(c, &answer, sockets, c->ring_open.count);
 	for (uint32_t i = 0; i < c->ring_open.count; i++)
 		close(sockets[i]);

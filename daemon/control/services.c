@@ -13,6 +13,7 @@
 #include "connection_functions.h"
 #include "peer.h"
 #include "session/message_queue.h"
+#include "session/named_tensor.h"
 
 int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t size)
 {
@@ -130,8 +131,10 @@ static void service_free(struct service *s)
 {
 	struct guest *g = s->guests, *next;
 
-	if (s->object)
+	if (s->object) {
 		message_queue_free(s->object->queue);
+		named_tensor_free(s->object->tensor);
+	}
 	free(s->object);
 	for (; g; g = next) {
 		next = g->next;

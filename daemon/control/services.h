@@ -20,6 +20,18 @@ void services_give_memory(struct connection *c, const struct quoit_ctl *m);
 /* SYNC (services_sync.c). */
 void services_open_sync(struct connection *c, const struct quoit_ctl *m);
 
+/*
+ * TENSOR (services_tensor.c): charge it, and have its memory mapped; the descriptor is taken over.
+ * READY: its memory is ready, and it gets its name.  TENSOR_MEMORY.
+ */
+void services_make_tensor(struct connection *c, const struct quoit_ctl *m,
+			  const struct ctl_fds *fds);
+void services_name_tensor(struct connection *c);
+void services_give_tensor(struct connection *c, const struct quoit_ctl *m);
+
+/* Of a tensor that has no name yet, if there is one: give back its memory and what was charged. */
+void services_drop_tensor(struct connection *c);
+
 /* SERVICES and CALLERS (services_tell.c). */
 void services_tell(struct connection *c, const struct quoit_ctl *m);
 void services_tell_callers(struct connection *c, const struct quoit_ctl *m);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "charge.h"
+#include "session/named_tensor.h"
 
 /* ---- SERVICE ---- */
 
@@ -41,7 +42,7 @@ static void prepare_calls(struct caller *caller)
 		call->job = NIL;
 		call->next = i + 1 < CALLER_CALLS ? i + 1 : NIL;
 	}
-	caller->prompt.head = NIL;
+	caller->prompt.head = caller->buffer = NIL;
 	for (uint32_t i = 0; i < QUOIT_MAX_RINGS; i++)
 		caller->order[MESSAGE_SENT][i].head = caller->order[MESSAGE_RECEIVED][i].head = NIL;
 	caller->leave_letter.of = caller;
@@ -49,7 +50,7 @@ static void prepare_calls(struct caller *caller)
 }
 
 static struct caller *caller_new(struct connection *c, struct service *service, uint32_t index,
-				 uint32_t wait_ms)
+				 uint32_t wait_ms, bool read_only)
 {
 	struct guest *guest = find_guest(service, c->uid);
 	struct caller *caller = guest ? calloc(1, sizeof *caller) : NULL;
@@ -65,6 +66,7 @@ static struct caller *caller_new(struct connection *c, struct service *service, 
 	caller->uid = c->uid;
 	caller->pid = c->pid;
 	caller->wait_ms = wait_ms;
+	caller->read_only = read_only;
 	caller->seen_deaths = service->object ? COUNT_OF(service->object->deaths) : 0;
 	caller->connection = c;
 	caller->opened = 1;
@@ -73,7 +75,7 @@ static struct caller *caller_new(struct connection *c, struct service *service, 
 }
 
 /* A session has one caller of a service, however often it looks that up. */
-static struct caller *find_same(const struct connection *c, const struct service *service)
+struct caller *services_same(const struct connection *c, const struct service *service)
 {
 	for (uint32_t i = 0; i < QUOIT_MAX_SERVICES; i++)
 		if (c->callers[i] && c->callers[i]->service == service && c->callers[i]->opened)
@@ -103,7 +105,7 @@ static void take_out(struct service *service, struct caller *caller)
 }
 
 /* 0: the reactor is told, and its answer is the client's; -errno with a text. */
-static int call(struct connection *c, struct service *service, uint32_t wait_ms,
+static int call(struct connection *c, struct service *service, uint32_t wait_ms, bool read_only,
 		struct quoit_ctl *answer)
 {
 	int index = find_index(c);
@@ -121,7 +123,7 @@ static int call(struct connection *c, struct service *service, uint32_t wait_ms,
 			 sizeof *caller >> 10, (unsigned long long)left >> 10);
 		return -EDQUOT;
 	}
-	caller = caller_new(c, service, (uint32_t)index, wait_ms);
+	caller = caller_new(c, service, (uint32_t)index, wait_ms, read_only);
 	if (!caller) {
 		services_return(c->control, c->uid, sizeof *caller);
 		snprintf(answer->text, sizeof answer->text, "quoitd has no memory for a caller");
@@ -157,13 +159,29 @@ void services_hung_up(struct connection *c)
 	c->control->services.seekers--;
 }
 
+static bool is_for_reading(const struct quoit_ctl *m)
+{
+	return m->type == QUOIT_CTL_SYNC && m->sync.flags & QUOIT_SYNC_READ_ONLY;
+}
+
+static void fill_opened(const struct caller *caller, struct quoit_ctl *ret)
+{
+	const struct named_tensor *t = caller->service->object->tensor;
+
+	ret->sync.number = caller->index;
+	if (!t)
+		return;
+	ret->sync.dtype = t->dtype;
+	memcpy(ret->sync.dim, t->dim, sizeof ret->sync.dim);
+}
+
 static void tell_opened(struct connection *c, const struct caller *caller, uint16_t type,
 			uint32_t seq)
 {
 	struct quoit_ctl reply = {.type = type, .seq = seq};
 
-	if (type == QUOIT_CTL_SYNC) {
-		reply.sync.number = caller->index;
+	if (type != QUOIT_CTL_SERVICE) {
+		fill_opened(caller, &reply);
 	} else {
 		memcpy(reply.service.name, caller->service->name, sizeof reply.service.name);
 		reply.service.uid = caller->service->uid;
@@ -176,14 +194,14 @@ void services_attach(struct connection *c, struct service *service, uint32_t wai
 		     const struct quoit_ctl *m)
 {
 	struct quoit_ctl reply = {.type = m->type, .seq = m->seq};
-	struct caller *same = find_same(c, service);
+	struct caller *same = services_same(c, service);
 
 	if (same) {
 		same->opened++;
 		tell_opened(c, same, m->type, m->seq);
 		return;
 	}
-	reply.result = call(c, service, wait_ms, &reply);
+	reply.result = call(c, service, wait_ms, is_for_reading(m), &reply);
 	if (reply.result < 0) {
 		connection_reply(c, &reply, NULL, 0);
 		return;
@@ -283,7 +301,7 @@ int services_timeout_ms(const struct control *c)
 
 /* ---- SERVICE_FUNCTION, SERVICE_CLOSE ---- */
 
-static struct caller *find(const struct connection *c, uint32_t number)
+struct caller *services_caller(const struct connection *c, uint32_t number)
 {
 	struct caller *caller = number < QUOIT_MAX_SERVICES ? c->callers[number] : NULL;
 
@@ -298,7 +316,7 @@ static void refuse_number(struct connection *c, const struct quoit_ctl *m)
 
 void services_find_function(struct connection *c, const struct quoit_ctl *m)
 {
-	const struct caller *caller = find(c, m->service_function.service);
+	const struct caller *caller = services_caller(c, m->service_function.service);
 	struct quoit_ctl reply = {.type = m->type, .seq = m->seq};
 	const struct service_functions *f;
 	uint32_t count;
@@ -324,7 +342,7 @@ void services_find_function(struct connection *c, const struct quoit_ctl *m)
 
 void services_close(struct connection *c, const struct quoit_ctl *m)
 {
-	struct caller *caller = find(c, m->service_function.service);
+	struct caller *caller = services_caller(c, m->service_function.service);
 
 	if (!caller) {
 		refuse_number(c, m);

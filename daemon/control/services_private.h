@@ -53,6 +53,14 @@ int services_check_mode(const struct connection *c, uint32_t mode, gid_t gid, ch
 void services_attach(struct connection *c, struct service *service, uint32_t wait_ms,
 		     const struct quoit_ctl *m);
 
+/* The session's caller of this number, and of this service; NULL: it has none open. */
+struct caller *services_caller(const struct connection *c, uint32_t number);
+struct caller *services_same(const struct connection *c, const struct service *service);
+
+/* May the session open this tensor as SYNC asks for?  0 or -EACCES, with a text. */
+int services_check_tensor(const struct connection *c, const struct service *service,
+			  const struct quoit_ctl *m, char *text, size_t size);
+
 /* Take it out of its service and free it; free one that is in none. */
 void server_free(struct control *c, struct server *server);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* services_sync.c - opens and makes locks, flags, semaphores and barriers */
+/* services_sync.c - opens things with names, and makes all but tensors (services_tensor.c) */
 #include "services_private.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include "session/message_queue.h"
 
 #define FLAGS                                                                                      \
-	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO)
+	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO | \
+	 QUOIT_SYNC_READ_ONLY)
 
 /* The most parties of a barrier.  Each waits in a call of its own. */
 #define PARTIES_MOST 65536u
@@ -43,12 +44,15 @@ static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 			 "a queue of %llu messages, %llu bytes: up to %u, and up to 1 TiB by 64",
 			 (unsigned long long)m->sync.value, (unsigned long long)m->sync.most,
 			 MESSAGES_MOST);
-	else if (m->sync.kind < QUOIT_SYNC_SEMAPHORE && has_values)
-		snprintf(text, size, "a lock or a flag has no value");
+	else if (has_values &&
+		 (m->sync.kind < QUOIT_SYNC_SEMAPHORE || m->sync.kind == QUOIT_SYNC_TENSOR))
+		snprintf(text, size, "a %s has no value", object_kind(m->sync.kind));
 	else if (m->sync.flags & QUOIT_SYNC_RECURSIVE && m->sync.kind != QUOIT_SYNC_LOCK)
 		snprintf(text, size, "only a lock can be recursive");
 	else if (m->sync.flags & QUOIT_SYNC_UNDO && m->sync.kind != QUOIT_SYNC_SEMAPHORE)
 		snprintf(text, size, "only what was taken from a semaphore can be undone");
+	else if (m->sync.flags & QUOIT_SYNC_READ_ONLY && m->sync.kind != QUOIT_SYNC_TENSOR)
+		snprintf(text, size, "only a tensor can be opened for reading only");
 	else
 		return 0;
 	return -EINVAL;
@@ -66,7 +70,7 @@ static int check(const struct connection *c, const struct quoit_ctl *m, char *te
 		snprintf(
 			text, size,
 			"flags %#x: allowed are MUST_EXIST or MUST_BE_NEW; RECURSIVE of a lock; UNDO "
-			"of a semaphore",
+			"of a semaphore; READ_ONLY of a tensor",
 			m->sync.flags);
 	else if (check_values(m, text, size) == 0)
 		return services_check_mode(c, m->sync.mode, m->sync.gid, text, size);
@@ -100,6 +104,8 @@ static int check_existing(const struct connection *c, const struct service *serv
 	}
 	if (o->kind == QUOIT_SYNC_QUEUE) /* one that is there keeps its sizes */
 		return 0;
+	if (o->tensor)
+		return services_check_tensor(c, service, m, text, size);
 	if (m->sync.most && m->sync.most != o->most) {
 		snprintf(text, size, "semaphore '%s' may have %llu", service->name,
 			 (unsigned long long)o->most);
@@ -185,7 +191,8 @@ static int find_or_make(struct connection *c, const struct quoit_ctl *m, struct 
 	*ret = services_find(c->control, uid, m->sync.name);
 	if (*ret)
 		return check_existing(c, *ret, m, text, size);
-	if (uid == c->uid && !(m->sync.flags & QUOIT_SYNC_MUST_EXIST))
+	if (uid == c->uid && !(m->sync.flags & QUOIT_SYNC_MUST_EXIST) &&
+	    m->sync.kind != QUOIT_SYNC_TENSOR)
 		return make(c, m, ret, text, size);
 	snprintf(text, size, "uid %u has no '%s' that uid %u may open", uid, m->sync.name, c->uid);
 	return -ENOENT;

@@ -314,7 +314,8 @@ static int check_acquire(const struct session *s, const struct operands *o)
 	if (!err && o->sqe->flags & QUOIT_SQE_QUIET) /* its CQE says where the tensor is */
 		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags,
 			     QUOIT_SQE_FLAGS & ~QUOIT_SQE_QUIET);
-	if (!err && s->buffers[o->t[0]->buffer].fixed != FIXED_SHARED)
+	if (!err && s->buffers[o->t[0]->buffer].fixed != FIXED_SHARED &&
+	    s->buffers[o->t[0]->buffer].place != PLACE_NAMED)
 		err = refuse_tensor(o->fault, -ENOTSUP, 0, QUOIT_MISFIT_NOT_SHARED, 0);
 	return err;
 }

@@ -70,7 +70,7 @@ static int make_empty(struct view *v, uint64_t size, struct fault *f)
 {
 	memset(v->stride, 0, sizeof v->stride);
 	v->lo = v->hi = v->offset;
-	v->dense = v->covers = v->disjoint = true;
+	v->dense = v->covers = v->writable = true;
 	return v->offset > size ? refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, v->offset, size) : 0;
 }
 
@@ -98,9 +98,9 @@ static int make_strided(struct view *v, const struct quoit_sqe *sqe, uint32_t el
 	v->hi = v->offset + ((uint64_t)most + 1) * element;
 	if (v->hi > size || v->hi > MAX_BYTES)
 		return refuse(f, -EINVAL, QUOIT_FIELD_DIM, v->hi, size);
-	v->disjoint = is_disjoint(v);
+	v->writable = is_disjoint(v);
 	v->dense = is_dense(v);
-	v->covers = v->disjoint && v->elements * element == v->hi - v->lo;
+	v->covers = v->writable && v->elements * element == v->hi - v->lo;
 	return 0;
 }
 
@@ -156,7 +156,7 @@ int shape_make_packed(struct view *ret, uint8_t dtype, const uint32_t dim[QUOIT_
 		return refuse_dtype(dtype, f);
 	begin(ret, dtype, 0, dim);
 	ret->lo = 0;
-	ret->dense = ret->covers = ret->disjoint = true;
+	ret->dense = ret->covers = ret->writable = true;
 	ret->elements = outer * inner;
 	if ((outer | inner) >> 32 || ret->elements - 1 >= INT32_MAX)
 		return make_unusual(ret, element, f);

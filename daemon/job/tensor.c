@@ -7,12 +7,28 @@
 
 #include "memory/lease.h"
 #include "memory/memory.h"
+#include "session/named_tensor.h"
+#include "session/objects.h"
 
 static void bind_handle(struct session *s, uint32_t handle, uint32_t view)
 {
 	s->tensors[handle & QUOIT_HANDLE_INDEX_MASK] =
 		(struct tensor){.handle = handle, .view = view};
 	s->tensors_alive++;
+}
+
+/* Memory that other sessions use, too: charged to its maker, with the contents that it has. */
+static void init_named(const struct session *s, struct buffer *b, uint32_t number)
+{
+	struct caller *c = session_named(s, number);
+
+	b->place = PLACE_NAMED;
+	b->size = c->service->object->tensor->bytes;
+	b->named = (uint8_t)number;
+	b->read_only = c->read_only;
+	b->reserved = b->zeroed = true;
+	c->buffer = (uint32_t)(b - s->buffers);
+	c->out++;
 }
 
 static void init_buffer(const struct session *s, struct buffer *b, const struct quoit_sqe *sqe,
@@ -27,7 +43,7 @@ static void init_buffer(const struct session *s, struct buffer *b, const struct 
 	b->device = sqe->device;
 	b->fixed = FIXED_NONE;
 	b->holds = 0;
-	b->reserved = b->zeroed = b->in_slab = false;
+	b->reserved = b->zeroed = b->in_slab = b->read_only = false;
 	b->class = 0;
 	b->offset = 0;
 	if (size)
@@ -46,7 +62,27 @@ static void init_buffer(const struct session *s, struct buffer *b, const struct 
 		b->place = PLACE_ARENA; /* charged since HELLO, with the client's contents */
 		b->offset = s->shared_bytes + sqe->offset;
 		b->reserved = b->zeroed = true;
+	} else if (sqe->arg & QUOIT_CREATE_NAMED) {
+		init_named(s, b, sqe->base[1]);
 	}
+}
+
+/* All views of a tensor with a name are on one buffer, so that jobs are ordered by them. */
+static uint32_t buffer_for(struct session *s, const struct quoit_sqe *sqe, uint64_t size)
+{
+	uint32_t buffer;
+
+	if (sqe->arg & QUOIT_CREATE_NAMED) {
+		buffer = session_named(s, sqe->base[1])->buffer;
+		if (buffer != NIL) {
+			s->buffers[buffer].views++;
+			return buffer;
+		}
+	}
+	buffer = tables_take_buffer(s);
+	if (buffer != NIL)
+		init_buffer(s, &s->buffers[buffer], sqe, size);
+	return buffer;
 }
 
 /* A table has no free entry.  -EAGAIN: one may come, try again; else there will be none. */
@@ -67,12 +103,11 @@ int tensor_create(struct session *s, const struct quoit_sqe *sqe, struct fault *
 		return full(s, fault);
 	v = &s->views[view];
 	err = validate_create(s, sqe, v, fault); /* in place, since a copy would cost more */
-	buffer = err ? NIL : tables_take_buffer(s);
+	buffer = err ? NIL : buffer_for(s, sqe, v->hi);
 	if (buffer == NIL) {
 		tables_give_view(s, view);
 		return err ? err : full(s, fault);
 	}
-	init_buffer(s, &s->buffers[buffer], sqe, v->hi);
 	if (s->eager)
 		memory_take_eagerly(s, &s->buffers[buffer]);
 	v->buffer = buffer;

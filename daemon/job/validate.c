@@ -138,12 +138,22 @@ static int check_words(const struct quoit_sqe *sqe, struct fault *f)
 	return 0;
 }
 
+/* An executor has the session's memory, and that of no tensor with a name. */
+static int check_reach(const struct session *s, const struct plan *p, struct fault *f)
+{
+	for_each_tensor (i, p->tensors)
+		if (s->buffers[p->t[i]->buffer].place == PLACE_NAMED)
+			return refuse_tensor(f, -ENOTSUP, i, QUOIT_MISFIT_NAMED, 0);
+	return 0;
+}
+
 /* Resolve the handles; the operation's row says how each tensor is accessed. */
 static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, struct plan *p,
 			 struct fault *f)
 {
 	const struct op_row *row = p->row;
 	unsigned tensors = 0, devices = 0;
+	int err;
 
 	for_each_tensor (i, QUOIT_ALL_TENSORS & ~row->takes)
 		if (sqe->tensor[i])
@@ -167,7 +177,8 @@ static int check_tensors(const struct session *s, const struct quoit_sqe *sqe, s
 	p->executor = row->module;
 	if (row->flags & OP_LAUNCH)
 		return check_launch(s, sqe, p, f);
-	return devices ? check_devices(s, p, f) : 0;
+	err = devices ? check_devices(s, p, f) : 0;
+	return !err && p->executor != NO_EXECUTOR ? check_reach(s, p, f) : err;
 }
 
 static bool same_view(const struct view *a, const struct view *b)
@@ -178,11 +189,19 @@ static bool same_view(const struct view *a, const struct view *b)
 	return a->offset == b->offset && a->dtype == b->dtype;
 }
 
+static int refuse_writing(const struct session *s, const struct view *out, unsigned tensor,
+			  struct fault *f)
+{
+	if (s->buffers[out->buffer].read_only)
+		return refuse_tensor(f, -EACCES, tensor, QUOIT_MISFIT_READ_ONLY, 0);
+	return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, tensor, 0);
+}
+
 /*
  * Where elements are computed one by one, an output may be the very same view as an input.  Any
  * other overlap has no defined result and is refused.
  */
-static int check_overlap(const struct plan *p, struct fault *f)
+static int check_overlap(const struct session *s, const struct plan *p, struct fault *f)
 {
 	uint8_t shape = p->row->shape;
 	bool elementwise = shape == SHAPE_SAME || shape == SHAPE_SELECT || shape == SHAPE_COMPARE ||
@@ -191,8 +210,8 @@ static int check_overlap(const struct plan *p, struct fault *f)
 	for_each_tensor (w, p->writes) {
 		const struct view *out = p->t[w];
 
-		if (!out->disjoint)
-			return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, w, 0);
+		if (!out->writable)
+			return refuse_writing(s, out, w, f);
 		for_each_tensor (i, p->tensors & ~(1u << w)) {
 			const struct view *in = p->t[i];
 
@@ -260,7 +279,7 @@ int validate_job(const struct session *s, const struct quoit_sqe *sqe, struct pl
 	if (!err)
 		err = rules_check(s, sqe, ret, f);
 	if (!err && ret->row->shape != SHAPE_SYNC) /* which looks at no bytes */
-		err = check_overlap(ret, f);
+		err = check_overlap(s, ret, f);
 	if (!err && ret->on_device) {
 		err = check_transfer(ret, f);
 		if (!err)
@@ -297,7 +316,8 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 	for_each_tensor (i, outputs) {
 		uint32_t view = session_view(s, sqe->tensor[i]);
 
-		if (view == NIL)
+		/* What cannot be written is as it was. */
+		if (view == NIL || s->buffers[s->views[view].buffer].read_only)
 			continue;
 		ret->view[i] = view;
 		ret->t[i] = &s->views[view];

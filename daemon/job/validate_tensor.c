@@ -2,6 +2,8 @@
 /* validate_tensor.c - checks CREATE, VIEW and FREE */
 #include <errno.h>
 
+#include "session/named_tensor.h"
+#include "session/objects.h"
 #include "shape.h"
 #include "sqe_header.h"
 #include "validate.h"
@@ -31,7 +33,8 @@ static int check_new_handle(const struct session *s, uint32_t handle, struct fau
 /* Check all of a CREATE but its handle and shape; most are plain and pass at the first test. */
 static int check_create(const struct session *s, const struct quoit_sqe *sqe, struct fault *f)
 {
-	const uint8_t places = QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA | QUOIT_CREATE_SHARED;
+	const uint8_t places =
+		QUOIT_CREATE_PINNED | QUOIT_CREATE_ARENA | QUOIT_CREATE_SHARED | QUOIT_CREATE_NAMED;
 	uint8_t known = QUOIT_CREATE_DTYPE_MASK | places, place = sqe->arg & places;
 	int err;
 
@@ -45,7 +48,7 @@ static int check_create(const struct session *s, const struct quoit_sqe *sqe, st
 		known = QUOIT_CREATE_DTYPE_MASK;
 	if (!err && (sqe->arg & ~known || place & (place - 1)))
 		err = refuse(f, -EINVAL, QUOIT_FIELD_ARG, sqe->arg, known);
-	if (!err && sqe->base[1])
+	if (!err && !(sqe->arg & QUOIT_CREATE_NAMED) && sqe->base[1])
 		err = refuse_tensor(f, -EINVAL, 1, QUOIT_MISFIT_UNUSED, 0);
 	if (!err && !(sqe->arg & QUOIT_CREATE_ARENA) && sqe->offset)
 		err = refuse(f, -EINVAL, QUOIT_FIELD_OFFSET, sqe->offset, 0);
@@ -66,6 +69,28 @@ static int check_arena(const struct session *s, const struct quoit_sqe *sqe, con
 	return 0;
 }
 
+/* It must be a tensor that the session has open, and of that one's type. */
+static int check_named(const struct session *s, const struct quoit_sqe *sqe,
+		       const struct named_tensor **ret, struct fault *f)
+{
+	const struct caller *c = session_named(s, sqe->base[1]);
+	const uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
+
+	if (!c)
+		return refuse(f, -EBADF, QUOIT_FIELD_NAMED, sqe->base[1], QUOIT_MAX_SERVICES);
+	*ret = c->service->object->tensor;
+	if (dtype != (*ret)->dtype)
+		return refuse(f, -EINVAL, QUOIT_FIELD_ARG, dtype, (*ret)->dtype);
+	return 0;
+}
+
+/* Of a buffer that the session only reads, a view is never written. */
+static void limit_view(struct view *v, bool read_only)
+{
+	v->plain = v->dense && !v->device && !read_only;
+	v->writable &= !read_only;
+}
+
 static bool has_strides(const struct quoit_sqe *sqe)
 {
 	return sqe->stride[0] | sqe->stride[1] | sqe->stride[2] | sqe->stride[3];
@@ -75,20 +100,25 @@ int validate_create(const struct session *s, const struct quoit_sqe *sqe, struct
 		    struct fault *f)
 {
 	uint8_t dtype = sqe->arg & QUOIT_CREATE_DTYPE_MASK;
+	const struct named_tensor *named = NULL;
 	int err = check_create(s, sqe, f);
 
 	if (!err)
 		err = check_new_handle(s, sqe->base[0], f);
+	if (!err && sqe->arg & QUOIT_CREATE_NAMED)
+		err = check_named(s, sqe, &named, f);
 	if (err)
 		return err;
 	if (has_strides(sqe))
-		err = shape_make(ret, dtype, sqe, 0, UINT64_MAX, f);
+		err = shape_make(ret, dtype, sqe, 0, named ? named->bytes : UINT64_MAX, f);
+	else if (named)
+		err = shape_make_packed_at(ret, dtype, sqe->dim, 0, named->bytes, f);
 	else
 		err = shape_make_packed(ret, dtype, sqe->dim, f);
 	if (!err && sqe->arg & QUOIT_CREATE_ARENA)
 		err = check_arena(s, sqe, ret, f);
 	ret->device = sqe->device;
-	ret->plain = ret->dense && !ret->device;
+	limit_view(ret, named && session_named(s, sqe->base[1])->read_only);
 	return err;
 }
 
@@ -122,7 +152,7 @@ int validate_view(const struct session *s, const struct quoit_sqe *sqe, struct v
 	else
 		err = shape_make_packed_at(ret, base->dtype, sqe->dim, first, size, f);
 	ret->device = base->device;
-	ret->plain = ret->dense && !ret->device;
+	limit_view(ret, s->buffers[base->buffer].read_only);
 	ret->buffer = base->buffer;
 	return err;
 }

@@ -9,6 +9,7 @@
 #include "base/tsc.h"
 #include "lease.h"
 #include "memory_pinned.h"
+#include "session/named_tensor.h"
 #include "session/owner.h"
 #include "session/tensor_bits.h"
 
@@ -281,6 +282,11 @@ static __attribute__((noinline)) void give_back_elsewhere(struct session *s, uin
 	if (b->place == PLACE_DEVICE) {
 		memory_device_drop(s, b);
 		return;
+	}
+	if (b->place == PLACE_NAMED) {
+		session_named_left(s, b);
+		if (s->services.unused) /* its home must hear of that */
+			reactor_attend(s->reactor, s);
 	}
 	if (b->fixed)
 		untake(s, b);

@@ -321,7 +321,8 @@ void memory_advance(struct session *s, memory_ready_fn *ready)
 
 void memory_mark_free(struct session *s, struct buffer *b)
 {
-	b->park_job = s->memory.tail;
+	/* The bytes of a tensor with a name are not the session's. */
+	b->park_job = b->place == PLACE_NAMED ? NIL : s->memory.tail;
 	if (b->park_job != NIL)
 		b->park_order = s->jobs[b->park_job].order;
 }

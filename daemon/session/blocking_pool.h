@@ -44,8 +44,11 @@
 	(BLOCKING_BEHIND + QUOIT_MAX_FILES + QUOIT_MAX_IMAGES + 2 * QUOIT_MAX_RINGS +              \
 	 2 * CTL_FDS_MOST + 3)
 
-/* Memory of one connection that can wait to be dropped: of all its rings, and the arena. */
-#define BLOCKING_MEMORY (2 * QUOIT_MAX_RINGS + 2)
+/*
+ * Memory of one connection that can wait to be dropped: of all its rings, the arena, and a tensor
+ * that got no name.
+ */
+#define BLOCKING_MEMORY (2 * QUOIT_MAX_RINGS + 3)
 
 struct blocking_pool;
 struct dear_users;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects.h - things with a name by which sessions wait for each other: locks, flags, semaphores,
- * barriers.
+ * objects.h - things with a name by which sessions wait for each other, or give each other data:
+ * locks, flags, semaphores, barriers, queues, tensors.
  *
  * An object is a service without processes: its home itself does what a call asks for, at once or
  * when its turn has come.  So waiting costs no thread and no look, and a call may have a deadline,
@@ -18,6 +18,7 @@
 #include "services.h"
 
 struct message_queue;
+struct named_tensor;
 
 /* A recursive lock may be held so often at a time. */
 #define OBJECT_DEPTH 16u
@@ -38,6 +39,7 @@ struct object {
 	uint64_t most;                    /* and the most that it may be */
 	struct caller *holder;            /* of a lock; NULL: it is free */
 	struct message_queue *queue;      /* of a queue; never changes */
+	struct named_tensor *tensor;      /* of a tensor; never changes */
 	struct call_queue waiting;
 	struct call_queue condition[QUOIT_CONDITIONS]; /* of a lock: they wait to be notified */
 	/* Any thread may read these: the holder's process, and what the tools show. */

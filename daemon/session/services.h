@@ -270,6 +270,7 @@ struct caller {
 	bool is_mourned;      /* its own death is among these */
 	/* These never change. */
 	uint32_t wait_ms; /* so long a call waits while nobody serves the service */
+	bool read_only;   /* of a tensor: the session does not write it */
 	/* The control thread's: */
 	struct caller *next;
 	struct caller *before;
@@ -291,6 +292,8 @@ struct caller {
 	uint32_t free;                           /* calls; NIL: none */
 	uint32_t out;                            /* calls that are not free */
 	uint32_t out_way[MESSAGE_WAYS];          /* of a queue, the same by way */
+	uint32_t
+		buffer; /* of a tensor: the session's buffer for it; NIL: none.  It counts in `out` */
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, ticks, wait, longest;
@@ -311,6 +314,7 @@ struct session_services {
 	struct job_queue copies; /* jobs whose results or messages the reactor copies in parts */
 	uint32_t lent;           /* calls of its servers whose results are being copied */
 	uint32_t servers;
+	bool unused;                  /* a buffer of a tensor that was closed has gone */
 	bool leaves;                  /* it is counted in the reactor's `leavers` */
 	uint64_t served, serve_ticks; /* calls of other sessions that it ran, and how long */
 	uint64_t leaves_by; /* TSC: from then on its calls hold it up no longer; 0: not set */

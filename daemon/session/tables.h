@@ -34,9 +34,9 @@ struct view {
 	uint8_t dtype;
 	uint8_t device; /* its buffer's */
 	bool dense;     /* row by row without gaps */
-	bool plain;     /* dense, and on the host */
+	bool plain;     /* dense, on the host, and not in a buffer that is only read */
 	bool covers;    /* every byte of [lo, hi) belongs to an element, in any order */
-	bool disjoint;  /* no two elements share bytes, so it can be written */
+	bool writable;  /* no two elements share bytes, and the session may write its buffer */
 };
 
 enum buffer_place {
@@ -44,6 +44,7 @@ enum buffer_place {
 	PLACE_PINNED = QUOIT_EXEC_PINNED,
 	PLACE_ARENA,
 	PLACE_DEVICE = QUOIT_EXEC_ON_DEVICE,
+	PLACE_NAMED, /* the memory of a tensor with a name: no executor has it */
 };
 
 /* A region whose pages are there from the start, and whose pieces can be moved (store/pinned.h). */
@@ -71,6 +72,8 @@ struct buffer {
 	uint32_t writers; /* open accesses, newest first */
 	uint32_t readers;
 	uint32_t park_job; /* the last job that waited for memory when the last tensor was freed */
+	uint8_t named;     /* of a tensor with a name: its number in the session */
+	bool read_only;    /* the same: the session may not write it */
 	uint64_t park_order;
 	uint64_t poison_lo, poison_hi;    /* hull of failed writes */
 	uint64_t poison_run, poison_step; /* runs in it and their step; step 0: all of it */

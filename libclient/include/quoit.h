@@ -1097,6 +1097,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int
 #include <quoit/team.h>
 #include <quoit/service.h>
 #include <quoit/sync.h>
+#include <quoit/named.h>
 
 #ifdef __cplusplus
 }

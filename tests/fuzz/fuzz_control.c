@@ -27,6 +27,7 @@
 #include "ops/optable.h"
 #include "session/kernels.h"
 #include "session/mail.h"
+#include "session/named_tensor.h"
 
 #define CLIENTS 2u
 
@@ -433,12 +434,23 @@ static void fill_body(struct quoit_ctl *m, struct input *in)
 	case QUOIT_CTL_SYNC:
 		m->sync.name[0] = (char)('a' + take(in, 1) % 2);
 		m->sync.uid = take(in, 1) % 8 ? QUOIT_SERVICE_OWN : 1000;
-		m->sync.kind = (uint16_t)(take(in, 1) % 7);
-		m->sync.flags = (uint16_t)(take(in, 1) % 4 ? 0 : take(in, 1) % 32);
+		m->sync.kind = (uint16_t)(take(in, 1) % (QUOIT_SYNC_NR + 1));
+		m->sync.flags = (uint16_t)(take(in, 1) % 4 ? 0 : take(in, 1) % 64);
 		m->sync.mode = take(in, 1) % 8 ? 0 : take(in, 1);
 		m->sync.value = take(in, 1) % 4;
 		m->sync.most =
 			take(in, 1) % 4 * (m->sync.kind == QUOIT_SYNC_QUEUE ? QUOIT_LINE : 1);
+		break;
+	case QUOIT_CTL_TENSOR:
+		m->tensor.name[0] = (char)('a' + take(in, 1) % 2);
+		m->tensor.dtype = (uint16_t)(take(in, 1) % 8);
+		m->tensor.flags = (uint16_t)(take(in, 1) % 4 ? 0 : take(in, 1) % 64);
+		m->tensor.mode = take(in, 1) % 8 ? 0 : take(in, 1);
+		for (unsigned i = 0; i < QUOIT_MAX_DIMS; i++)
+			m->tensor.dim[i] = take(in, 1) % 8 ? 1 : take(in, 1) << take(in, 1) % 24;
+		break;
+	case QUOIT_CTL_TENSOR_MEMORY:
+		m->tensor_memory.number = take(in, 1) % 4;
 		break;
 	case QUOIT_CTL_SERVICE_FUNCTION:
 	case QUOIT_CTL_SERVICE_CLOSE:
@@ -511,8 +523,10 @@ static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, 
 	struct quoit_ring_open open = m->ring_open;
 	struct quoit_ring_layout layout = {0};
 	uint64_t bytes = s ? s->arena_most : 4096;
-	uint32_t count = m->type == QUOIT_CTL_ARENA ? 1 : open.count;
+	uint32_t count = m->type == QUOIT_CTL_RING_OPEN ? open.count : 1;
 
+	if (m->type == QUOIT_CTL_TENSOR)
+		bytes = named_tensor_bytes(m->tensor.dim, m->tensor.dtype) % (1 << 20);
 	if (m->type == QUOIT_CTL_RING_OPEN) {
 		if (!open.cq_entries)
 			open.cq_entries = 2 * open.sq_entries;
@@ -599,7 +613,9 @@ static void send_message(struct client *c, struct input *in)
 		return;
 	if (m.type == QUOIT_CTL_READY)
 		make_ready(c, how);
-	if ((m.type == QUOIT_CTL_ARENA || m.type == QUOIT_CTL_RING_OPEN) && how < 0xd0)
+	if ((m.type == QUOIT_CTL_ARENA || m.type == QUOIT_CTL_RING_OPEN ||
+	     m.type == QUOIT_CTL_TENSOR) &&
+	    how < 0xd0)
 		hand_over(c, &m, how, &fds);
 	else if ((m.type == QUOIT_CTL_IMAGE_ADD || m.type == QUOIT_CTL_KERNEL_ADD) && how & 0xc0)
 		fds.fd[fds.count++] = some_memory(in);

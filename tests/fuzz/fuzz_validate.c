@@ -181,7 +181,7 @@ static void check_claims(const struct view *v, uint32_t element)
 					seen[place] = 1;
 				}
 	free(seen);
-	REQUIRE(!v->disjoint || disjoint);
+	REQUIRE(!v->writable || disjoint);
 	REQUIRE(v->dense == dense);
 	REQUIRE(!v->covers || used == span);
 }
@@ -324,7 +324,7 @@ static void check_plan(const struct quoit_sqe *sqe, const struct plan *plan)
 		REQUIRE(plan->view[i] < session->views_used);
 		REQUIRE(session->views[plan->view[i]].refs);
 		REQUIRE(session_view(session, sqe->tensor[i]) == plan->view[i]);
-		REQUIRE(!(plan->writes & 1u << i) || session->views[plan->view[i]].disjoint);
+		REQUIRE(!(plan->writes & 1u << i) || session->views[plan->view[i]].writable);
 		bytes += session->buffers[session->views[plan->view[i]].buffer].size;
 	}
 	if (sqe->opcode == QUOIT_OP_GEMM)

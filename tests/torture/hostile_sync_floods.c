@@ -15,8 +15,8 @@
 #include "serving.h"
 #include "syncing.h"
 
-#define KINDS (QUOIT_SYNC_NR - QUOIT_SYNC_LOCK)
-#define WIDE  4096u /* entries of a flood's ring */
+#define KINDS (QUOIT_SYNC_TENSOR - QUOIT_SYNC_LOCK) /* all that SYNC makes */
+#define WIDE  4096u                                 /* entries of a flood's ring */
 
 /* ---- bystanders ---- */
 

@@ -15,7 +15,7 @@
 #include "serving.h"
 #include "syncing.h"
 
-#define KINDS (QUOIT_SYNC_NR - QUOIT_SYNC_LOCK)
+#define KINDS (QUOIT_SYNC_TENSOR - QUOIT_SYNC_LOCK) /* all that SYNC makes */
 
 static const struct raw_wish wish = {.host_bytes = 1 << 20, .sq_entries = 8};
 
@@ -41,7 +41,7 @@ static void names_of_all_sorts(struct stage *s)
 
 	if (!stage_open(s, &c, &wish))
 		return;
-	for (unsigned kind = QUOIT_SYNC_LOCK; kind < QUOIT_SYNC_NR; kind++)
+	for (unsigned kind = QUOIT_SYNC_LOCK; kind < QUOIT_SYNC_TENSOR; kind++)
 		for (unsigned i = 0; i < BAD_NAMES; i++) {
 			struct sync_words w = good("", kind);
 
@@ -150,7 +150,7 @@ static void odd_words(struct stage *s)
 	w = sync_flagged(sync_thing("odd", LOCK, 0), QUOIT_SYNC_MUST_BE_NEW);
 	CHECK(s, !sync_ask(&c, &w, &number) && !number);
 	CHECK(s, sync_ask(&c, &w, &number) == -EEXIST);
-	for (unsigned kind = FLAG; kind < QUOIT_SYNC_NR; kind++) {
+	for (unsigned kind = FLAG; kind < QUOIT_SYNC_TENSOR; kind++) {
 		w = good("odd", kind);
 		CHECK(s, sync_ask(&c, &w, &number) == -EINVAL);
 	}
@@ -221,7 +221,7 @@ static void functions_of_other_kinds(struct stage *s)
 {
 	struct sync_party p;
 
-	for (unsigned kind = LOCK; kind < QUOIT_SYNC_NR; kind++) {
+	for (unsigned kind = LOCK; kind < QUOIT_SYNC_TENSOR; kind++) {
 		if (!sync_open(s, &p, good("thing", kind)))
 			return;
 		for (unsigned op = 0; op < 256; op++)
@@ -373,7 +373,7 @@ static void things_and_services_of_one_name(struct stage *s)
 	CHECK(s, calling_find(&p.c, p.number, other, &function) == -ENOENT);
 	for (unsigned i = 0; i < BAD_NAMES; i++)
 		CHECK(s, calling_find(&p.c, p.number, bad_names[i], &function) < 0);
-	for (unsigned kind = LOCK; kind < QUOIT_SYNC_NR; kind++) {
+	for (unsigned kind = LOCK; kind < QUOIT_SYNC_TENSOR; kind++) {
 		w = good("other", kind);
 		CHECK(s, sync_ask(&p.c, &w, &number) == -EINVAL);
 	}

@@ -247,7 +247,7 @@ static void begin(struct session *s, struct open_job *o, uint32_t index, bool bl
 	job->tensors = 1;
 	job->view[0] = (uint32_t)(v - s->views);
 	o->job = job;
-	o->write = v->disjoint && draw(2);
+	o->write = v->writable && draw(2);
 	o->touches = elements_of(v);
 	o->view = index;
 	job->access[0] = (struct access){.buffer = v->buffer,

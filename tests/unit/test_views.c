@@ -7,6 +7,8 @@
 
 #include "core_case.h"
 #include "job/tensor.h"
+#include "session/named_tensor.h"
+#include "session/objects.h"
 
 #define H(index) CORE_HANDLE(index)
 
@@ -262,7 +264,7 @@ Test(views, a_view_lies_in_its_buffer_or_is_refused)
 		cr_expect_eq(view.hi, row->hi, "%s: to %lu", row->what, view.hi);
 		cr_expect_eq(view.dense, row->dense, "%s: dense", row->what);
 		cr_expect_eq(view.covers, row->covers, "%s: covers", row->what);
-		cr_expect_eq(view.disjoint, row->disjoint, "%s: disjoint", row->what);
+		cr_expect_eq(view.writable, row->disjoint, "%s: disjoint", row->what);
 	}
 }
 
@@ -331,7 +333,9 @@ Test(views, a_create_with_a_word_that_it_may_not_have_is_refused)
 		 QUOIT_FIELD_TENSOR1},
 		{"an offset without an arena", CREATE(TO(H(NEW)), ROW(5), .offset = 4), -EINVAL,
 		 QUOIT_FIELD_OFFSET},
-		{"an unknown arg", CREATE(.arg = 0x80, TO(H(NEW)), ROW(5)), -EINVAL,
+		{"a name that nothing has", CREATE(.arg = 0x80, TO(H(NEW)), ROW(5)), -EBADF,
+		 QUOIT_FIELD_NAMED},
+		{"a name in the arena", CREATE(.arg = 0xa0, TO(H(NEW)), ROW(5)), -EINVAL,
 		 QUOIT_FIELD_ARG},
 		{"pinned in the arena", CREATE(.arg = 0x30, TO(H(NEW)), ROW(5)), -EINVAL,
 		 QUOIT_FIELD_ARG},
@@ -365,6 +369,104 @@ Test(views, a_create_with_a_word_that_it_may_not_have_is_refused)
 			cr_expect_eq(fault.field, row->field, "%s: field %d", row->what,
 				     fault.field);
 	}
+}
+
+#define NAMED 5 /* the number of a tensor with a name, of ten f32 */
+
+static struct named_tensor tensor = {.bytes = 40, .dtype = QUOIT_F32};
+static struct object object = {.kind = QUOIT_SYNC_TENSOR, .tensor = &tensor};
+static struct service service = {.object = &object};
+static struct caller caller;
+
+static void open_named(bool read_only)
+{
+	caller = (struct caller){
+		.service = &service, .buffer = NIL, .index = NAMED, .read_only = read_only};
+	session->services.caller[NAMED] = &caller;
+}
+
+#define NAME(...) CREATE(.arg = QUOIT_CREATE_NAMED, .base = {H(NEW), NAMED}, __VA_ARGS__)
+
+Test(views, what_is_made_of_a_name_lies_in_its_memory)
+{
+	static const struct words creates[] = {
+		{"all", NAME(ROW(10)), 0, 0},
+		{"its start", NAME(ROW(3)), 0, 0},
+		{"every third", NAME(ROW(4), .stride = {0, 0, 0, 3}), 0, 0},
+		{"one more", NAME(ROW(11)), -EINVAL, QUOIT_FIELD_DIM},
+		{"as many as there can be", NAME(.dim = {1, 1, 1u << 20, 1u << 20}), -EINVAL,
+		 QUOIT_FIELD_DIM},
+		{"every third, beyond its end", NAME(ROW(5), .stride = {0, 0, 0, 3}), -EINVAL,
+		 QUOIT_FIELD_DIM},
+		{"backwards", NAME(ROW(2), .stride = {0, 0, 0, -1}), -EINVAL, QUOIT_FIELD_STRIDE},
+		{"an offset", NAME(ROW(1), .offset = 4), -EINVAL, QUOIT_FIELD_OFFSET},
+		{"another type",
+		 CREATE(.arg = QUOIT_CREATE_NAMED | QUOIT_F64, .base = {H(NEW), NAMED}, ROW(1)),
+		 -EINVAL, QUOIT_FIELD_ARG},
+		{"another number",
+		 CREATE(.arg = QUOIT_CREATE_NAMED, .base = {H(NEW), NAMED + 1}, ROW(1)), -EBADF,
+		 QUOIT_FIELD_NAMED},
+		{"a number beyond all",
+		 CREATE(.arg = QUOIT_CREATE_NAMED, .base = {H(NEW), QUOIT_MAX_SERVICES}, ROW(1)),
+		 -EBADF, QUOIT_FIELD_NAMED},
+	};
+
+	open_named(false);
+	for (size_t i = 0; i < sizeof creates / sizeof creates[0]; i++) {
+		struct fault fault = {0};
+		struct view view;
+		int err = validate_create(session, &creates[i].sqe, &view, &fault);
+
+		cr_expect_eq(err, creates[i].err, "%s: %d", creates[i].what, err);
+		cr_expect(!err || fault.field == creates[i].field, "%s: field %d", creates[i].what,
+			  fault.field);
+	}
+}
+
+Test(views, what_is_closed_or_no_tensor_is_no_name)
+{
+	const struct quoit_sqe sqe = NAME(ROW(1));
+	struct fault fault;
+	struct view view;
+
+	open_named(false);
+	caller.closing = true;
+	cr_expect_eq(validate_create(session, &sqe, &view, &fault), -EBADF);
+	caller.closing = false;
+	object.tensor = NULL;
+	cr_expect_eq(validate_create(session, &sqe, &view, &fault), -EBADF);
+	service.object = NULL;
+	cr_expect_eq(validate_create(session, &sqe, &view, &fault), -EBADF);
+}
+
+Test(views, all_of_one_name_is_one_buffer)
+{
+	struct quoit_sqe sqe = NAME(ROW(10));
+	const struct quoit_sqe view = {.opcode = QUOIT_OP_VIEW,
+				       .base = {H(NEW + 2), H(NEW)},
+				       .dim = {1, 1, 1, 5},
+				       .offset = 8};
+	struct fault fault;
+
+	open_named(true);
+	cr_assert_eq(tensor_create(session, &sqe, &fault), 0);
+	cr_assert_eq(tensor_view(session, &view, &fault), 0);
+	sqe.base[0] = H(NEW + 1);
+	cr_assert_eq(tensor_create(session, &sqe, &fault), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct view *v = &session->views[session_view(session, H(NEW + i))];
+
+		cr_expect_eq(v->buffer, caller.buffer);
+		cr_expect(!v->writable && !v->plain, "it is for reading only");
+	}
+	cr_expect_eq(caller.out, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_expect_eq(caller.out, 1);
+		sqe = (struct quoit_sqe){.opcode = QUOIT_OP_FREE, .base = {H(NEW + i)}};
+		cr_assert_eq(tensor_free(session, &sqe, &fault), 0);
+	}
+	cr_expect_eq(caller.out, 0);
+	cr_expect_eq(caller.buffer, NIL);
 }
 
 /* Pieces of the arena: their begin, their length, and whether they lie in it. */

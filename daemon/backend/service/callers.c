@@ -12,6 +12,7 @@
 #include "job/message_order.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "session/named_tensor.h"
 #include "session/objects.h"
 #include "session/poison.h"
 
@@ -237,5 +238,7 @@ void caller_add(struct session *s, struct caller *c)
 	c->session = s;
 	s->services.caller[c->index] = c;
 	s->services.callers++;
+	if (c->service->object && c->service->object->tensor)
+		s->named[c->index] = c->service->object->tensor->memory.base;
 	COUNT_SHARED(c->service->attached, 1);
 }

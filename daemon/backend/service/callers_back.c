@@ -199,6 +199,7 @@ bool callers_advance(struct reactor *r, struct session *s)
 {
 	bool any = send_held(r, s);
 
+	any |= callers_let_go(r, s);
 	return copy_first(r, s) || any;
 }
 

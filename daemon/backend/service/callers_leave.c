@@ -174,6 +174,7 @@ void callers_leave(struct reactor *r, struct session *s)
 
 		if (!c)
 			continue;
+		c->out -= c->buffer != NIL; /* which goes with the session's tables */
 		caller_detach(c);
 		if (!c->out)
 			caller_goes(r, c);
@@ -196,4 +197,20 @@ void caller_close(struct reactor *r, struct session *s, uint32_t index)
 		return;
 	caller_detach(c);
 	caller_goes(r, c);
+}
+
+bool callers_let_go(struct reactor *r, struct session *s)
+{
+	if (!s->services.unused)
+		return false;
+	s->services.unused = false;
+	for (uint32_t i = 0; i < QUOIT_MAX_SERVICES; i++) {
+		struct caller *c = s->services.caller[i];
+
+		if (!c || !c->closing || c->out)
+			continue;
+		caller_detach(c);
+		caller_goes(r, c);
+	}
+	return true;
 }

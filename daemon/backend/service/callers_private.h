@@ -48,6 +48,9 @@ bool callers_withdraw(struct reactor *r);
 /* The session leaves; its callers go as soon as all their calls have come back. */
 void callers_leave(struct reactor *r, struct session *s);
 
+/* Let go of tensors that were closed before the session had freed them; true: there were some. */
+bool callers_let_go(struct reactor *r, struct session *s);
+
 /* A session has it no more; no session has it, and all its calls have come back. */
 void caller_detach(struct caller *c);
 void caller_goes(struct reactor *r, struct caller *c);

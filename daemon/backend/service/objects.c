@@ -9,6 +9,7 @@
 #include "exchange.h"
 #include "locks.h"
 #include "messages.h"
+#include "session/named_tensor.h"
 
 /* ---- flags ---- */
 
@@ -151,6 +152,7 @@ static do_fn *const ops[QUOIT_SYNC_OP_NR] = {
 static void show(struct object *o)
 {
 	const uint64_t value = o->kind == QUOIT_SYNC_FLAG        ? o->is_set
+			       : o->kind == QUOIT_SYNC_TENSOR    ? o->tensor->bytes
 			       : o->kind == QUOIT_SYNC_SEMAPHORE ? o->count
 			       : o->kind == QUOIT_SYNC_QUEUE     ? messages_waiting(o->queue)
 								 : o->arrived;

@@ -121,6 +121,8 @@ enum quoit_priority {
 /* its bytes are the client's, sqe.offset bytes into its arena */
 #define QUOIT_CREATE_ARENA      0x20u
 #define QUOIT_CREATE_SHARED     0x40u /* its bytes are in the shared region: it can be acquired */
+/* its bytes are those of a tensor with a name, whose number is tensor[1]; the type is that one's */
+#define QUOIT_CREATE_NAMED      0x80u
 
 /* sqe.arg of GEMM */
 #define QUOIT_GEMM_TRANS_A 0x01u
@@ -303,13 +305,14 @@ enum quoit_sync_kind {
 	QUOIT_SYNC_SEMAPHORE,
 	QUOIT_SYNC_BARRIER,
 	QUOIT_SYNC_QUEUE,
+	QUOIT_SYNC_TENSOR, /* it has no functions: jobs use it as any tensor (QUOIT_CREATE_NAMED) */
 	QUOIT_SYNC_NR,
 };
 
 /* Their names, from 0, which is a service. */
 #define QUOIT_SYNC_NAMES                                                                           \
 	{                                                                                          \
-		"service", "lock", "flag", "semaphore", "barrier", "queue"                         \
+		"service", "lock", "flag", "semaphore", "barrier", "queue", "tensor"               \
 	}
 
 #define QUOIT_CONDITIONS 8u /* of a lock */
@@ -347,6 +350,9 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_message) == 40, "five elements");
 #define QUOIT_SYNC_MUST_BE_NEW 0x2u
 #define QUOIT_SYNC_RECURSIVE   0x4u /* of a lock: its holder may lock it again */
 #define QUOIT_SYNC_UNDO        0x8u /* of a semaphore: what a session took is given back at its end */
+/* of a tensor: this session only reads it; and, where it is made: users whom `mode` lets in may only */
+#define QUOIT_SYNC_READ_ONLY   0x10u
+#define QUOIT_SYNC_OTHERS_READ 0x20u
 
 /* ---- Quoit's own errors, beside errno ---- */
 
@@ -414,6 +420,8 @@ enum quoit_field {
 	 * has served it; -QUOIT_EEXEC: the pid of the process that had the call, and has gone
 	 */
 	QUOIT_FIELD_SERVICE,
+	/* a CREATE, values: the number of a tensor with a name; how many a session may have */
+	QUOIT_FIELD_NAMED,
 	QUOIT_FIELD_NR,
 };
 
@@ -444,6 +452,8 @@ enum quoit_misfit {
 	QUOIT_MISFIT_SIZE = 0x600,
 	/* an acquire: it is not in the shared region; a call: nor in the arena */
 	QUOIT_MISFIT_NOT_SHARED = 0x700,
+	QUOIT_MISFIT_READ_ONLY = 0x800, /* -EACCES: it has a name, and the session only reads it */
+	QUOIT_MISFIT_NAMED = 0x900,     /* it has a name: no device or module reaches its memory */
 };
 
 /*

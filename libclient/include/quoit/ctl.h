@@ -12,17 +12,16 @@
  *   new      HELLO, KILL, TRACE, USER, SHARE, COUNTERS, SERVICES, CALLERS
  *   open     ARENA, RING_OPEN, READY, ARENA_MORE, RING_CLOSE, CANCEL, FILE_ADD, FILE_REMOVE, OP,
  *            DEVICE, IMAGE_ADD, IMAGE_REMOVE, KERNEL_ADD, FUNCTION_ADD, SERVE, SERVICE,
- *            SERVICE_FUNCTION, SERVICE_CLOSE, CALLER, CLOSE
+ *            SERVICE_FUNCTION, SERVICE_CLOSE, CALLER, SYNC, TENSOR, TENSOR_MEMORY, CLOSE
  *   closing  none: CLOSE's reply is the last message
  *   records  COUNTERS; the recording ends with the connection
  *
  * The client makes the memory that both sides share, and is charged for it; quoitd only maps it.
  * The arena is one memfd, and so is each ring.  A memfd is handed over in two steps:
  *
- *   1. ARENA or RING_OPEN carries it, sealed against shrinking and growing.  It is at least as long
- *      as HELLO's reply says for the shared region and the arena together, or quoit_ring_layout_of
- *      for a ring.  It may have no
- *      pages yet.  quoitd maps it for reading and writing, and asks the kernel to place its later
+ *   1. ARENA, RING_OPEN or TENSOR carries it, sealed against shrinking and growing.  It is at least
+ *      as long as HELLO's reply says for the shared region and the arena together, or
+ *      quoit_ring_layout_of for a ring, or as the tensor is.  It may have no pages yet.  quoitd maps it for reading and writing, and asks the kernel to place its later
  *      pages on the session's node.  quoitd reads none of them.
  *   2. The client allocates every page, adds the seals that the reply names, and sends READY.
  *      quoitd checks both, and locks the pages.  Only then does it use them.
@@ -30,8 +29,8 @@
  * ARENA's memfd begins with the shared region, where quoitd places tensors (QUOIT_CREATE_SHARED);
  * the arena, where the client places them, follows.
  *
- * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN it sends
- * READY.  Other requests may come in between.
+ * Before the first RING_OPEN the client sends HELLO, ARENA and READY; after each RING_OPEN or TENSOR
+ * it sends READY.  Other requests may come in between.
  *
  * An arena can grow if HELLO's reply has an arena_most that is larger than arena_bytes.  Its memfd
  * must then have room for arena_most, though only arena_bytes need pages at first.  Later the client
@@ -131,6 +130,13 @@ enum quoit_ctl_type {
 	 * (SERVICE_CLOSE), and listed with them.
 	 */
 	QUOIT_CTL_SYNC,
+	/*
+	 * Make a tensor with a name; the request carries its memory.  Nobody else can open it before
+	 * READY, whose reply is as that of SYNC.  -EEXIST, also of READY: the user has something of
+	 * this name.  SYNC opens one that there is.
+	 */
+	QUOIT_CTL_TENSOR,
+	QUOIT_CTL_TENSOR_MEMORY, /* the reply carries its memfd, which can be mapped for reading */
 	QUOIT_CTL_NR,
 };
 
@@ -448,9 +454,24 @@ struct quoit_ctl {
 			uint32_t mode; /* QUOIT_SERVE_* */
 			uint32_t gid;
 			uint64_t value, most;
-			uint32_t number; /* in the reply: SERVICE_CLOSE */
-			uint32_t reserved;
+			uint32_t number; /* in the reply: SERVICE_CLOSE; */
+			uint32_t dtype;  /* and what a tensor is */
+			uint32_t dim[QUOIT_MAX_DIMS];
 		} sync;
+		struct {
+			char name[QUOIT_NAME_BYTES];
+			uint16_t dtype; /* enum quoit_dtype */
+			uint16_t flags; /* QUOIT_SYNC_OTHERS_READ */
+			uint32_t mode;  /* QUOIT_SERVE_* */
+			uint32_t gid;
+			uint32_t dim[QUOIT_MAX_DIMS]; /* none is 0 */
+			uint32_t reserved;
+		} tensor;
+		struct {
+			uint32_t number; /* of a tensor, as SYNC's reply has it */
+			uint32_t reserved;
+			uint64_t bytes; /* in the reply */
+		} tensor_memory;
 		struct {
 			uint64_t service; /* the lowest number; CALLERS: the service */
 			uint64_t caller;  /* CALLERS: the lowest number */
