@@ -445,7 +445,9 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 ": the team or service of function %" PRIu64 " was closed, or never was",
 			 e->value[0]);
 	else if (e->field == QUOIT_FIELD_NAMED)
-		snprintf(to, size, ": the session has no tensor with a name of number %" PRIu64,
+		snprintf(to, size,
+			 ": the session has no tensor with a name of number %" PRIu64
+			 ": it was closed, or never opened",
 			 e->value[0]);
 	else if (e->field == QUOIT_FIELD_SERVICE)
 		describe_service(e, to, size);

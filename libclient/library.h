@@ -76,7 +76,8 @@ struct quoit_session {
 
 	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
 	pthread_mutex_t growing; /* held while the arena grows */
-	pthread_mutex_t opening; /* held from RING_OPEN or TENSOR to READY: one at a time */
+	/* held from RING_OPEN or TENSOR to READY, and while a thing with a name is closed */
+	pthread_mutex_t opening;
 	int socket;
 	uint32_t seq;
 

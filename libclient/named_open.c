@@ -151,11 +151,9 @@ static int make(const struct wish *w, struct quoit_ctl *m, struct shared *ret)
 					    "more bytes than any session has",
 					    w->shape->dtype, w->shape->dim[0], w->shape->dim[1],
 					    w->shape->dim[2], w->shape->dim[3]);
-	pthread_mutex_lock(&w->s->opening);
 	err = libquoit_shared_make(ret, "quoit-tensor", bytes);
 	if (!err)
 		err = make_with(w, ret, m);
-	pthread_mutex_unlock(&w->s->opening);
 	if (err)
 		libquoit_shared_drop(ret);
 	return err;
@@ -186,13 +184,28 @@ static int open_or_make(const struct wish *w, struct quoit_ctl *m, struct shared
 	return err;
 }
 
+/* Another thread that closes it, or closes what has had its number, comes before or after this. */
+static int open_and_note(const struct wish *w)
+{
+	struct shared memory = {.fd = -1};
+	struct quoit_ctl m = {0};
+	int err;
+
+	pthread_mutex_lock(&w->s->opening);
+	err = open_or_make(w, &m, &memory);
+	if (!err) {
+		libquoit_sync_note(w->s, m.sync.number, QUOIT_SYNC_TENSOR, w->name.name);
+		libquoit_named_note(w->s, &m, memory.base ? &memory : NULL);
+	}
+	pthread_mutex_unlock(&w->s->opening);
+	return err ? err : (int)((QUOIT_TEAM_SERVICE + m.sync.number) << 8);
+}
+
 int quoit_open_tensor(struct quoit_session *s, const char *name, const struct quoit_shape *shape,
 		      const struct quoit_sync_params *params)
 {
 	static const struct quoit_sync_params defaults;
 	struct wish w = {.s = s, .shape = shape, .params = params ? params : &defaults};
-	struct shared memory = {.fd = -1};
-	struct quoit_ctl m = {0};
 	int err;
 
 	if (!libquoit_is_mine(s->mine))
@@ -203,11 +216,5 @@ int quoit_open_tensor(struct quoit_session *s, const char *name, const struct qu
 	if (!err && w.params->flags & QUOIT_SYNC_MUST_BE_NEW && !may_make(&w))
 		err = libquoit_text_refuse(-EINVAL, "a new tensor needs a shape, a name of its own "
 						    "user, and is not for reading only");
-	if (!err)
-		err = open_or_make(&w, &m, &memory);
-	if (err)
-		return err;
-	libquoit_sync_note(s, m.sync.number, QUOIT_SYNC_TENSOR, w.name.name);
-	libquoit_named_note(s, &m, memory.base ? &memory : NULL);
-	return (int)((QUOIT_TEAM_SERVICE + m.sync.number) << 8);
+	return err ? err : open_and_note(&w);
 }

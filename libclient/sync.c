@@ -88,8 +88,10 @@ int quoit_close_sync(struct quoit_session *s, int number)
 					    "kin",
 					    number);
 	m.service_function.service = index;
+	pthread_mutex_lock(&s->opening); /* named_open.c */
 	err = libquoit_control_ask(s, &m, -1);
 	if (!err)
 		libquoit_named_closed(s, index);
+	pthread_mutex_unlock(&s->opening);
 	return err;
 }

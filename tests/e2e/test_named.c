@@ -550,3 +550,33 @@ Test(named, two_that_make_it_at_once_have_the_same)
 	}
 	parties_end(&t);
 }
+
+/* A thread opens and closes all the time what the other one uses. */
+static void *open_and_close(void *of)
+{
+	struct party *p = of;
+
+	for (int i = 0; i < 500; i++) {
+		int number = open_existing(p);
+
+		if (number >= 0)
+			quoit_close_sync(p->s, number);
+	}
+	return NULL;
+}
+
+Test(named, threads_of_its_maker_open_and_close_it)
+{
+	struct parties t = parties_begin_with(open_vector, NULL);
+	pthread_t thread;
+	quoit_tensor a = attach(&t.a);
+
+	cr_assert_eq(pthread_create(&thread, NULL, open_and_close, &t.a), 0);
+	for (int i = 0; i < 500; i++) {
+		*(float *)acquire(t.a.q, a, QUOIT_ACCESS_WRITE) = (float)i;
+		release(t.a.q, a);
+		quoit_close_sync(t.a.s, open_existing(&t.a));
+	}
+	pthread_join(thread, NULL);
+	parties_end(&t);
+}

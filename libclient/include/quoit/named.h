@@ -43,8 +43,9 @@ QUOIT_TO_CHECK int quoit_open_tensor(struct quoit_session *s, const char *name,
 
 /*
  * Make a tensor of this ring that is all of it; quoit_view makes parts of it.  All that a session
- * attaches of one are ordered by the data as one tensor.  It is freed by quoit_free, also before or
- * after quoit_close_sync.  QUOIT_NO_TENSOR: `number` is none of quoit_open_tensor; else as
+ * attaches of one are ordered by the data as one tensor.  It is freed by quoit_free, before or after
+ * quoit_close_sync.  But quoitd must have seen it before that closes, as it has when a job of it has
+ * ended; else it is not made.  QUOIT_NO_TENSOR: `number` is none of quoit_open_tensor; else as
  * quoit_create.
  */
 QUOIT_TO_CHECK quoit_tensor quoit_attach_tensor(struct quoit_ring *q, int number);
