@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job_graphs.c - random graphs of jobs, calls, acquires and copies, against a serial model
+ * job_graphs.c - random graphs of jobs, calls, acquires, copies and messages of two sessions, against
+ * a serial model
  *
  *	job_graphs [--short | --full[=TIMES]] [--only=CASE] [--seed=N]
  *
@@ -13,6 +14,7 @@
  *	hold.c           later jobs go on when an acquire is granted, and not when it is released
  *	fetch_job.c      a job with an event is fetched though the event's is not
  *	memory_queue.c   what lay in a buffer's bytes before is not cleared
+ *	message_order.h  a message overtakes one that its ring has sent before
  *	poison.c         a write of all bytes does not end the poison
  *	team_pieces.c    a piece is run twice
  *	team_serve.c     a call of a few pieces is not cut

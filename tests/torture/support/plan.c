@@ -56,6 +56,11 @@ uint32_t plan_session(const struct plan *p, uint32_t ring)
 	return ring >= p->options.rings[0];
 }
 
+uint32_t plan_receiver(const struct plan *p, uint32_t ring)
+{
+	return plan_session(p, ring) ? 0 : p->options.rings[0];
+}
+
 /* A few sizes, so that tensors match: one element, a part of a page, some pages, and many. */
 static void choose_sizes(struct plan_maker *m)
 {
@@ -97,8 +102,9 @@ void plan_free(struct plan *p)
 const char *plan_say(const struct plan *p, uint32_t step, char *text, uint32_t size)
 {
 	static const char *const kinds[PLAN_KINDS] = {
-		"create", "view", "free", "fill", "copy",    "add",  "mul",   "max",    "sum",
-		"nop",    "call", "ask",  "use",  "release", "read", "write", "record", "await"};
+		"create", "view",    "free", "fill",  "copy",    "add",  "mul",
+		"max",    "sum",     "nop",  "send",  "receive", "call", "ask",
+		"use",    "release", "read", "write", "record",  "await"};
 	static const char *const functions[PLAN_FUNCTIONS] = {
 		"bump", "mix", "cut", "total", "count", "fail", "fail_piece", "nest"};
 	const struct plan_step *s = &p->step[step];

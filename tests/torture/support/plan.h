@@ -16,6 +16,9 @@
  * bytes that the buffers of a ring have at a time do not depend on the other rings, and a lease of
  * their sum must do (docs/explanation/memory.md).
  *
+ * Sessions send each other messages.  Each is received by a later step, so a serial run never waits
+ * for one, and never has more of them than a queue has room for.
+ *
  * After a failed write of a part of a buffer, the next job on it spans all of it: quoitd remembers
  * poison as one interval, whose extent would otherwise depend on which of two jobs ends first.
  */
@@ -32,7 +35,8 @@
 #define PLAN_OPERANDS 3u
 #define PLAN_NONE     UINT32_MAX /* no step, no tensor */
 
-enum plan_place { PLAN_HOST, PLAN_PINNED, PLAN_SHARED, PLAN_DEVICE, PLAN_PLACES };
+/* The last: in the memory of a tensor with a name, which no function and no device reaches. */
+enum plan_place { PLAN_HOST, PLAN_PINNED, PLAN_SHARED, PLAN_DEVICE, PLAN_NAMED, PLAN_PLACES };
 
 enum plan_kind {
 	/* tensors */
@@ -47,6 +51,9 @@ enum plan_kind {
 	PLAN_MAX,
 	PLAN_SUM,
 	PLAN_NOP,
+	/* messages to the other session: each ring sends to one there, by a queue of its own */
+	PLAN_SEND,
+	PLAN_RECEIVE, /* what a SEND has sent */
 	/* the program's own functions (enum plan_function) */
 	PLAN_CALL,
 	/* the program itself, which changes each element if the acquire is for writing */
@@ -83,13 +90,13 @@ struct plan_step {
 	bool named;     /* its result is looked at; else it is pushed, and failures are counted */
 	bool marked;    /* the event "this job has ended" is taken for another ring */
 	uint32_t after; /* it waits for the event of this step; or PLAN_NONE */
-	uint32_t of;    /* USE, RELEASE: the ASK; WRITE: the READ */
+	uint32_t of;    /* USE, RELEASE: the ASK; WRITE: the READ; RECEIVE: the SEND */
 	uint32_t operand[PLAN_OPERANDS]; /* tensors by their number in the plan; or PLAN_NONE */
 	int64_t number[2];
 	int32_t result; /* how it must end; of a failure: */
 	int32_t code;   /* that of the first cause, */
 	uint32_t cause; /* and which step that was */
-	int32_t *found; /* READ, ASK: the elements that the program must find */
+	int32_t *found; /* READ, ASK, SEND: the elements that are found there */
 	uint32_t n;     /* their number */
 };
 
@@ -126,8 +133,9 @@ struct plan {
 void plan_make(struct plan *p, const struct plan_options *options);
 void plan_free(struct plan *p);
 
-/* The session of a ring. */
+/* The session of a ring, and the ring of the other one that gets its messages. */
 uint32_t plan_session(const struct plan *p, uint32_t ring);
+uint32_t plan_receiver(const struct plan *p, uint32_t ring);
 
 /* What functions and the program do to an element. */
 static inline int32_t plan_change(int32_t x)

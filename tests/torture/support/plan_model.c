@@ -29,6 +29,7 @@ bool plan_writes(const struct plan_step *s, uint32_t i)
 	case PLAN_ASK:
 		return s->number[0] == 1;
 	case PLAN_NOP:
+	case PLAN_SEND:
 	case PLAN_READ:
 		return false;
 	default:
@@ -43,6 +44,7 @@ bool plan_reads(const struct plan_step *s, uint32_t i)
 		return accesses[s->function][i] != 'W' && accesses[s->function][i] != '-';
 	case PLAN_ASK:
 	case PLAN_NOP:
+	case PLAN_SEND:
 	case PLAN_READ:
 		return true;
 	default:
@@ -284,9 +286,11 @@ static int compute(struct plan *p, const struct plan_step *s)
 		return run_call(s, t);
 	case PLAN_NOP:
 	case PLAN_ASK:
+	case PLAN_SEND:
 	case PLAN_READ:
 		return 0;
 	case PLAN_WRITE:
+	case PLAN_RECEIVE:
 		for (uint32_t i = 0; i < t[0]->n; i++)
 			*element(t[0], i) = p->step[s->of].found[i];
 		return 0;
@@ -343,7 +347,7 @@ static void run_job(struct plan_maker *m, uint32_t step)
 	} else {
 		s->result = s->code = is_refused ? -EINVAL : compute(p, s);
 	}
-	if (s->kind == PLAN_READ && !s->result)
+	if ((s->kind == PLAN_READ || s->kind == PLAN_SEND) && !s->result)
 		keep_found(s, &p->tensor[s->operand[0]]);
 	if (s->kind == PLAN_ASK && !s->result)
 		use(s, &p->tensor[s->operand[0]]);

@@ -38,6 +38,16 @@ struct plan_hold {
 	uint32_t records; /* steps that other rings have put in since */
 };
 
+/* They are closed at the end, and a session has 64 numbers, for its queues, too. */
+#define PLAN_NAMES 18u
+
+/* Messages of a ring that are not received yet.  As many fit into its queue. */
+#define PLAN_MESSAGES 8u
+struct plan_messages {
+	uint32_t step[PLAN_MESSAGES]; /* the SENDs, the oldest first */
+	uint32_t count;
+};
+
 struct plan_maker {
 	struct plan *plan;
 	uint64_t random;
@@ -46,6 +56,8 @@ struct plan_maker {
 	uint32_t live[PLAN_RINGS][PLAN_LIVE], live_count[PLAN_RINGS];
 	uint64_t used[PLAN_RINGS][PLAN_PLACES], peak[PLAN_RINGS][PLAN_PLACES];
 	struct plan_hold hold[PLAN_RINGS];
+	struct plan_messages sent[PLAN_RINGS];
+	uint32_t named[PLAN_RINGS]; /* tensors with names that it has made: at most PLAN_NAMES */
 	/* known[r][q]: what ring r does next comes behind this step of ring q, and 1; 0: none */
 	uint32_t known[PLAN_RINGS][PLAN_RINGS];
 	uint32_t (*known_at)[PLAN_RINGS]; /* known[its ring] behind each step */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan_steps.c - make one random step that the plan so far allows */
+#include <string.h>
+
 #include "plan_private.h"
 
 #define TRIES 16u
@@ -75,7 +77,8 @@ static bool suits(const struct plan_tensor *t, const struct plan_tensor *out, st
 		return false;
 	if (is_on_device(t) == is_on_device(out))
 		return true;
-	return w.elsewhere && t->n == out->n && t->stride == 1 && out->stride == 1;
+	return w.elsewhere && t->n == out->n && t->stride == 1 && out->stride == 1 &&
+	       t->buffer->place != PLAN_NAMED && out->buffer->place != PLAN_NAMED;
 }
 
 static uint32_t find(struct plan_maker *m, uint32_t ring, uint32_t out, struct wish w)
@@ -231,8 +234,9 @@ static void touch(struct plan_maker *m, uint32_t ring, uint32_t t)
 
 static void make_create(struct plan_maker *m, uint32_t ring)
 {
-	static const uint8_t places[] = {PLAN_HOST,   PLAN_PINNED, PLAN_SHARED, PLAN_SHARED,
-					 PLAN_SHARED, PLAN_SHARED, PLAN_SHARED, PLAN_DEVICE};
+	static const uint8_t places[] = {PLAN_HOST,   PLAN_PINNED, PLAN_SHARED,
+					 PLAN_SHARED, PLAN_SHARED, PLAN_SHARED,
+					 PLAN_SHARED, PLAN_NAMED,  PLAN_DEVICE};
 	struct plan_step s = plan_step_of(ring, PLAN_CREATE);
 	uint32_t at;
 
@@ -240,6 +244,8 @@ static void make_create(struct plan_maker *m, uint32_t ring)
 		return;
 	s.number[0] = places[plan_draw(m, sizeof places)];
 	if (s.number[0] == PLAN_DEVICE && !m->plan->options.device)
+		s.number[0] = PLAN_HOST;
+	if (s.number[0] == PLAN_NAMED && m->named[ring]++ >= PLAN_NAMES)
 		s.number[0] = PLAN_HOST;
 	s.n = m->size[plan_draw(m, PLAN_SIZES)];
 	at = plan_emit(m, &s);
@@ -299,13 +305,18 @@ static void make_free(struct plan_maker *m, uint32_t ring)
 
 /* ---- the program ---- */
 
+static bool can_be_acquired(const struct plan_tensor *t)
+{
+	return t->buffer->place == PLAN_NAMED || t->buffer->place == PLAN_SHARED;
+}
+
 static void make_ask(struct plan_maker *m, uint32_t ring)
 {
 	struct plan_step s = plan_step_of(ring, PLAN_ASK);
 	uint32_t at;
 
 	s.operand[0] = any_tensor(m, ring);
-	if (s.operand[0] == PLAN_NONE || tensor(m, s.operand[0])->buffer->place != PLAN_SHARED)
+	if (s.operand[0] == PLAN_NONE || !can_be_acquired(tensor(m, s.operand[0])))
 		return;
 	s.named = true;
 	s.number[0] = plan_draw(m, 2);
@@ -370,6 +381,57 @@ static void make_carry(struct plan_maker *m, uint32_t ring)
 	}
 }
 
+/* ---- messages ---- */
+
+/* What is poisoned is not sent. */
+static void make_send(struct plan_maker *m, uint32_t ring)
+{
+	struct plan_step s = plan_step_of(ring, PLAN_SEND);
+	struct plan_messages *sent = &m->sent[ring];
+	uint32_t at;
+
+	s.operand[0] = any_tensor(m, ring);
+	if (sent->count == PLAN_MESSAGES || s.operand[0] == PLAN_NONE ||
+	    is_on_device(tensor(m, s.operand[0])))
+		return;
+	at = emit(m, s);
+	if (at != PLAN_NONE && !m->plan->step[at].result)
+		sent->step[sent->count++] = at;
+}
+
+/* Receive the oldest message of another ring, into a tensor as long. */
+static void make_receive(struct plan_maker *m, uint32_t ring)
+{
+	struct plan_step s = plan_step_of(ring, PLAN_RECEIVE);
+	const uint32_t from = plan_draw(m, m->plan->rings);
+	struct plan_messages *sent = &m->sent[from];
+
+	if (plan_receiver(m->plan, from) != ring || !sent->count)
+		return;
+	s.of = sent->step[0];
+	for (uint32_t i = 0; i < TRIES; i++) {
+		const struct plan_tensor *t;
+
+		s.operand[0] = any_tensor(m, ring);
+		if (s.operand[0] == PLAN_NONE)
+			continue;
+		t = tensor(m, s.operand[0]);
+		if (t->n != m->plan->step[s.of].n || is_on_device(t))
+			continue;
+		if (emit(m, s) != PLAN_NONE)
+			memmove(sent->step, sent->step + 1, --sent->count * sizeof *sent->step);
+		return;
+	}
+}
+
+static void make_message(struct plan_maker *m, uint32_t ring)
+{
+	if (plan_chance(m, 40))
+		make_send(m, ring);
+	else
+		make_receive(m, ring);
+}
+
 /* ---- any step ---- */
 
 void plan_make_step(struct plan_maker *m, uint32_t ring)
@@ -387,6 +449,8 @@ void plan_make_step(struct plan_maker *m, uint32_t ring)
 		make_view(m, ring);
 	else if (kind < 29)
 		make_free(m, ring);
+	else if (kind < 42)
+		make_message(m, ring);
 	else if (kind < 80 || h->ask != PLAN_NONE)
 		make_any_job(m, ring);
 	else if (kind < 92 && m->plan->options.acquires)

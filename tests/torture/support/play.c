@@ -72,6 +72,24 @@ static int open_team(struct play *p, uint32_t i)
 	return err;
 }
 
+/* There is room for all messages that a serial run has at a time, however long they are. */
+static int open_queues(struct play *p, uint32_t i)
+{
+	const struct quoit_sync_params params = {.most = 16 * MIB};
+	char name[32];
+
+	for (uint32_t r = 0; r < p->plan->rings; r++) {
+		int *number = &p->session[i].queue[r];
+
+		snprintf(name, sizeof name, "%llx-from-%u",
+			 (unsigned long long)p->plan->options.seed, r);
+		*number = quoit_open_queue(p->session[i].s, name, &params);
+		if (*number < 0)
+			return *number;
+	}
+	return 0;
+}
+
 static bool open_all(struct play *p)
 {
 	const struct quoit_ring_params ring = {.entries = p->options.entries,
@@ -85,6 +103,9 @@ static bool open_all(struct play *p)
 		err = open_team(p, i);
 		if (err)
 			return refuse(p, "no team", err);
+		err = open_queues(p, i);
+		if (err)
+			return refuse(p, "no queue", err);
 	}
 	for (uint32_t r = 0; r < p->plan->rings; r++) {
 		struct player *w = &p->player[r];

@@ -17,11 +17,13 @@
 
 #define PLAY_PATIENCE_MS 120000 /* what takes longer never ends */
 #define PLAY_OPEN        64u
+#define PLAY_NAMED       64u
 
 struct play_session {
 	struct quoit_session *s;
 	struct quoit_team *team;
 	int function[PLAN_FUNCTIONS];
+	int queue[PLAN_RINGS]; /* by the ring that sends */
 	bool has_lanes;
 };
 
@@ -42,6 +44,8 @@ struct player {
 	pthread_t thread;
 	uint32_t open[PLAY_OPEN]; /* steps that were started, and not looked at yet; oldest first */
 	uint32_t opens;
+	int named[PLAY_NAMED]; /* numbers of tensors with names, to close at the end */
+	uint32_t nameds;
 	uint64_t failures; /* of jobs that nobody looks at, as the plan has them so far */
 };
 

@@ -144,6 +144,10 @@ static struct quoit_sqe build(const struct player *w, const struct plan_step *s)
 	case PLAN_NOP:
 	case PLAN_AWAIT:
 		return quoit_nop(t[0]);
+	case PLAN_SEND:
+		return quoit_send(w->session->queue[w->ring], t[0]);
+	case PLAN_RECEIVE:
+		return quoit_receive(w->session->queue[step_of(w, s->of)->ring], t[0]);
 	case PLAN_CALL:
 		return quoit_with_scalars(
 			quoit_call(w->session->function[s->function], t[0], t[1], t[2], 0),
@@ -195,6 +199,22 @@ static bool start(struct player *w, uint32_t step)
 
 /* ---- tensors ---- */
 
+/* quoitd must have seen that it was attached before it is closed. */
+static quoit_tensor make_named(struct player *w, uint32_t step, const struct quoit_shape *shape)
+{
+	const struct quoit_sync_params fresh = {.flags = QUOIT_SYNC_MUST_BE_NEW};
+	int number;
+	char name[32];
+
+	snprintf(name, sizeof name, "%llx-step-%u", (unsigned long long)w->play->plan->options.seed,
+		 step);
+	number = quoit_open_tensor(w->session->s, name, shape, &fresh);
+	if (number < 0 || w->nameds == PLAY_NAMED)
+		return QUOIT_NO_TENSOR;
+	w->named[w->nameds++] = number;
+	return quoit_attach_tensor(w->q, number);
+}
+
 static bool make_tensor(struct player *w, uint32_t step)
 {
 	static const unsigned places[PLAN_PLACES] = {[PLAN_PINNED] = QUOIT_CREATE_PINNED,
@@ -204,7 +224,9 @@ static bool make_tensor(struct player *w, uint32_t step)
 	struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, s->n}};
 	quoit_tensor t;
 
-	if (s->kind == PLAN_CREATE) {
+	if (s->kind == PLAN_CREATE && s->number[0] == PLAN_NAMED) {
+		t = make_named(w, step, &shape);
+	} else if (s->kind == PLAN_CREATE) {
 		t = quoit_create(w->q, &shape, places[s->number[0]]);
 	} else {
 		shape.stride[0] = shape.stride[1] = shape.stride[2] = 1;
@@ -360,6 +382,9 @@ static bool end(struct player *w, uint32_t last)
 		return complain(w, last, "jobs do not end", err);
 	if (quoit_count_failures(w->q, NULL) != w->failures)
 		return complain_of_failures(w, last);
+	for (uint32_t i = 0; i < w->nameds; i++)
+		if (quoit_close_sync(w->session->s, w->named[i]))
+			return complain(w, last, "a tensor with a name cannot be closed", 0);
 	return true;
 }
 
