@@ -102,6 +102,8 @@ goals() {
 		queue pipe_64/queue_64 >= 5 64 bytes to another process, in a row, by a pipe, times a queue
 		queue mq_64/queue_64 >= 5 the same by a POSIX message queue, times a queue
 		queue pipe_1m/queue_1m >= 5 1 MiB to another process by a pipe, times a queue
+		queue pipe_1m/moved_1m >= 5 the same, times a slot of a tensor whose number a queue carries
+		queue moved_16m/64k <= 1.2 a slot of 16 MiB, times one of 64 KiB
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core

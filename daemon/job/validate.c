@@ -197,6 +197,12 @@ static int refuse_writing(const struct session *s, const struct view *out, unsig
 	return refuse(f, -EINVAL, QUOIT_FIELD_STRIDE, tensor, 0);
 }
 
+/* A SEND counts as a writer of the tensor behind which it comes, and does not write it. */
+static bool is_for_order(const struct op_row *row, unsigned tensor)
+{
+	return row->shape == SHAPE_MESSAGE && tensor == 1;
+}
+
 /*
  * Where elements are computed one by one, an output may be the very same view as an input.  Any
  * other overlap has no defined result and is refused.
@@ -210,7 +216,7 @@ static int check_overlap(const struct session *s, const struct plan *p, struct f
 	for_each_tensor (w, p->writes) {
 		const struct view *out = p->t[w];
 
-		if (!out->writable)
+		if (!out->writable && !is_for_order(p->row, w))
 			return refuse_writing(s, out, w, f);
 		for_each_tensor (i, p->tensors & ~(1u << w)) {
 			const struct view *in = p->t[i];
@@ -312,6 +318,8 @@ void validate_outputs(const struct session *s, const struct quoit_sqe *sqe, stru
 		return;
 	} else {
 		outputs = ret->row->takes & ret->row->writes;
+		if (ret->row->shape == SHAPE_MESSAGE) /* the second tensor is never written */
+			outputs &= 1u;
 	}
 	for_each_tensor (i, outputs) {
 		uint32_t view = session_view(s, sqe->tensor[i]);

@@ -24,7 +24,7 @@ static const struct {
 	[QUOIT_SYNC_TAKE] = {"take", QUOIT_SYNC_SEMAPHORE, false},
 	[QUOIT_SYNC_GIVE] = {"give", QUOIT_SYNC_SEMAPHORE, true},
 	[QUOIT_SYNC_ARRIVE] = {"arrive", QUOIT_SYNC_BARRIER, false},
-	[QUOIT_SYNC_SEND] = {"send", QUOIT_SYNC_QUEUE, false, "R---"},
+	[QUOIT_SYNC_SEND] = {"send", QUOIT_SYNC_QUEUE, false, "Rm--"},
 	[QUOIT_SYNC_RECEIVE] = {"receive", QUOIT_SYNC_QUEUE, false, "W---"},
 	[QUOIT_SYNC_PEEK] = {"peek", QUOIT_SYNC_QUEUE, false, "W---"},
 };

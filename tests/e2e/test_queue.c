@@ -109,6 +109,64 @@ Test(queue, what_has_its_data_first_does_not_overtake)
 	parties_end(&t);
 }
 
+Test(queue, what_is_sent_behind_a_tensor_waits_for_it_and_moves_only_the_message)
+{
+	struct parties t = parties_begin_with(quoit_open_queue, NULL);
+	quoit_tensor large = held(&t), small = number(&t.a, 5);
+	quoit_job sent = party_start(&t.a, quoit_send_behind(t.a.number, small, large));
+
+	party_waits(&t.a, sent);
+	release(t.a.q, large);
+	cr_expect_eq(quoit_wait(t.a.q, sent, SOON_MS), 0);
+	expect_next(&t.b, t.b.number, 5);
+	parties_end(&t);
+}
+
+Test(queue, what_is_sent_behind_a_tensor_waits_for_those_who_read_it)
+{
+	struct parties t = parties_begin_with(quoit_open_queue, NULL);
+	quoit_tensor large = held(&t), small = number(&t.a, 5);
+	quoit_job sent;
+
+	release(t.a.q, large);
+	(void)acquire(t.a.q, large, QUOIT_ACCESS_READ);
+	sent = party_start(&t.a, quoit_send_behind(t.a.number, small, large));
+	party_waits(&t.a, sent);
+	release(t.a.q, large);
+	cr_expect_eq(quoit_wait(t.a.q, sent, SOON_MS), 0);
+	parties_end(&t);
+}
+
+Test(queue, a_send_that_fails_poisons_no_tensor)
+{
+	struct parties t = parties_begin_with(quoit_open_queue, NULL);
+	quoit_tensor large = held(&t), small = number(&t.a, 5);
+	quoit_job sent;
+
+	release(t.a.q, large);
+	(void)acquire(t.a.q, large, QUOIT_ACCESS_READ);
+	sent = party_start(&t.a, quoit_send_behind(t.a.number, small, large));
+	cr_expect_eq(quoit_cancel(t.a.q, sent), 0);
+	release(t.a.q, large);
+	cr_expect_eq(quoit_wait(t.a.q, sent, SOON_MS), -ECANCELED);
+	cr_expect_eq(value_of(&t.a, large), 1);
+	cr_expect_eq(value_of(&t.a, small), 5);
+	parties_end(&t);
+}
+
+Test(queue, behind_what_is_poisoned_nothing_is_sent)
+{
+	struct parties t = parties_begin_with(quoit_open_queue, NULL);
+	quoit_tensor poisoned = quoit_create_vector(t.a.q, QUOIT_F32, 1), small = number(&t.a, 5);
+
+	party_poison(&t.a, poisoned);
+	cr_expect_eq(quoit_run(t.a.q, quoit_send_behind(t.a.number, small, poisoned), SOON_MS),
+		     -QUOIT_EPOISON);
+	cr_expect_eq(quoit_run(t.a.q, quoit_send(t.a.number, number(&t.a, 6)), SOON_MS), 0);
+	expect_next(&t.b, t.b.number, 6);
+	parties_end(&t);
+}
+
 Test(queue, what_fails_before_it_was_sent_keeps_nothing_behind_it)
 {
 	struct parties t = parties_begin_with(quoit_open_queue, NULL);

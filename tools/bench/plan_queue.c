@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "moved.h"
 
 #define NAME         "quoit-bench"
 #define KIB          UINT64_C(1024)
@@ -164,7 +165,15 @@ static int receive_all(const struct bench *b, const struct bench_series *s, uint
 	return err;
 }
 
-static int measure(const struct bench *b, const struct bench_series *s, double *ret_ns)
+/* What each of the two processes does. */
+struct ways {
+	int (*send)(const struct bench *b, const struct bench_series *s, const uint32_t *go);
+	int (*receive)(const struct bench *b, const struct bench_series *s, uint32_t *go,
+		       double *ret_ns);
+};
+
+static int measure_ways(const struct bench *b, const struct bench_series *s,
+			const struct ways *ways, double *ret_ns)
 {
 	uint32_t *go =
 		mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -177,9 +186,9 @@ static int measure(const struct bench *b, const struct bench_series *s, double *
 	pid = fork();
 	if (!pid) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(send_all(b, s, go) ? 1 : 0);
+		_exit(ways->send(b, s, go) ? 1 : 0);
 	}
-	err = pid < 0 ? -errno : receive_all(b, s, go, ret_ns);
+	err = pid < 0 ? -errno : ways->receive(b, s, go, ret_ns);
 	if (pid > 0) {
 		if (err) /* it would wait for us */
 			(void)kill(pid, SIGKILL);
@@ -187,6 +196,22 @@ static int measure(const struct bench *b, const struct bench_series *s, double *
 	}
 	munmap(go, sizeof *go);
 	return err ? err : status ? -ECHILD : 0;
+}
+
+static int measure(const struct bench *b, const struct bench_series *s, double *ret_ns)
+{
+	static const struct ways copied = {send_all, receive_all};
+
+	return measure_ways(b, s, &copied, ret_ns);
+}
+
+static int measure_moved(const struct bench *b, const struct bench_series *s, double *ret_us)
+{
+	static const struct ways moved = {moved_send, moved_receive};
+	int err = measure_ways(b, s, &moved, ret_us);
+
+	*ret_us /= 1e3;
+	return err;
 }
 
 /* Of messages of different sizes, the time of as many as have 1 MiB. */
@@ -206,6 +231,9 @@ static const struct bench_series series[] = {
 	{"queue_1m", "us/MiB", BENCH_ALL_CORES, measure_mib, MIB, 1000},
 	{"pipe_1m", "us/MiB", 0, bench_peer, .peer = {"pipe", "1048576", "500"}, .peer_word = "us"},
 	{"queue_16m", "us/MiB", BENCH_ALL_CORES, measure_mib, 16 * MIB, 60},
+	{"moved_64k", "us", BENCH_ALL_CORES, measure_moved, 64 * KIB, 20000},
+	{"moved_1m", "us", BENCH_ALL_CORES, measure_moved, MIB, 20000},
+	{"moved_16m", "us", BENCH_ALL_CORES, measure_moved, 16 * MIB, 20000},
 	{NULL},
 };
 
@@ -214,6 +242,8 @@ static const struct bench_ratio ratios[] = {
 	{"mq_64/queue_64", "mq_64", "queue_64"},
 	{"pipe_1m/queue_1m", "pipe_1m", "queue_1m"},
 	{"queue_16m/64k", "queue_16m", "queue_64k"},
+	{"pipe_1m/moved_1m", "pipe_1m", "moved_1m"},
+	{"moved_16m/64k", "moved_16m", "moved_64k"},
 	{NULL},
 };
 

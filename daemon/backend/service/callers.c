@@ -58,7 +58,7 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 	call->share = user_share(s->user);
 	call->priority = job->sqe.priority;
 	call->sends = job->is_message && job->sqe.function == QUOIT_SYNC_SEND;
-	call->moves = call->sends ? job->reads : job->writes;
+	call->moves = call->sends ? 1 : job->writes;
 	call->bytes = dense_bytes(s, job, call->moves);
 	call->submitted = tsc_now();
 	call->token = token_of(s, job);
@@ -164,6 +164,9 @@ void callers_enter(struct session *s, struct job *job)
 	job->caller = c->number;
 	if (caller_is_of_queue(c))
 		message_order_enter(s, c, job);
+	/* Its second tensor was a writer's for the order alone: it comes behind those who read it. */
+	if (job->is_message && job->sqe.function == QUOIT_SYNC_SEND)
+		job->writes = 0;
 	if (!gives_back(c, job))
 		return;
 	job->reads = 0;

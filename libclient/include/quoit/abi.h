@@ -329,7 +329,7 @@ enum quoit_sync_op {
 	QUOIT_SYNC_TAKE, /* scalar[0] (uint64_t): how many */
 	QUOIT_SYNC_GIVE,
 	QUOIT_SYNC_ARRIVE,
-	QUOIT_SYNC_SEND,    /* tensor 0 is read */
+	QUOIT_SYNC_SEND,    /* tensor 0 is read; tensor 1, which may be left out, is waited for */
 	QUOIT_SYNC_RECEIVE, /* tensor 0 is written */
 	QUOIT_SYNC_PEEK,    /* the same, a struct quoit_message */
 	QUOIT_SYNC_OP_NR,

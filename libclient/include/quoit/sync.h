@@ -215,6 +215,19 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send(int number, quoit_tensor 
 }
 
 /*
+ * The same, but not before all jobs before it that use `behind` have ended: so a small message can
+ * say that a large tensor is ready (docs/howto/tensor.md).  If `behind` is poisoned, nothing is sent.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send_behind(int number, quoit_tensor t,
+							      quoit_tensor behind)
+{
+	struct quoit_sqe sqe = quoit_sync_job(number, QUOIT_SYNC_SEND, t);
+
+	sqe.tensor[1] = behind;
+	return sqe;
+}
+
+/*
  * Receive the next message into t: waits for one.  Each message has one receiver; jobs of one ring
  * receive in the order in which they were put in.  -EMSGSIZE: the message has other dims, or another
  * type, than t, and stays for the next receiver.  A receiver that dies before it has all of a message
