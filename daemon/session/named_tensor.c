@@ -12,7 +12,7 @@
 #include "store/sizeclass.h"
 
 /* More is not unmapped by the thread that asks for it. */
-#define UNMAP_BYTES (UINT64_C(16) << 20)
+#define UNMAP_BYTES (UINT64_C(1) << 20)
 
 uint64_t named_tensor_bytes(const uint32_t dim[QUOIT_MAX_DIMS], uint32_t dtype)
 {
