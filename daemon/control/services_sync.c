@@ -67,11 +67,10 @@ static int check(const struct connection *c, const struct quoit_ctl *m, char *te
 	if (!m->sync.kind || m->sync.kind >= QUOIT_SYNC_NR)
 		snprintf(text, size, "unknown kind %u", m->sync.kind);
 	else if (m->sync.flags & ~FLAGS || (m->sync.flags & both) == both)
-		snprintf(
-			text, size,
-			"flags %#x: allowed are MUST_EXIST or MUST_BE_NEW; RECURSIVE of a lock; UNDO "
-			"of a semaphore; READ_ONLY of a tensor",
-			m->sync.flags);
+		snprintf(text, size,
+			 "flags %#x: allowed: MUST_EXIST or MUST_BE_NEW; RECURSIVE (lock), UNDO "
+			 "(semaphore), READ_ONLY (tensor)",
+			 m->sync.flags);
 	else if (check_values(m, text, size) == 0)
 		return services_check_mode(c, m->sync.mode, m->sync.gid, text, size);
 	return -EINVAL;
