@@ -35,6 +35,18 @@ static void describe_service(const struct quoit_error *e, char *to, size_t size)
 		snprintf(to, size, ": no process serves its service");
 }
 
+/* Of a keyspace; values: the key's revision, 0: there is none; the one that it must have */
+static void describe_revision(const struct quoit_error *e, char *to, size_t size)
+{
+	if (!e->value[0])
+		snprintf(to, size, ": there is no such key");
+	else if (!e->value[1])
+		snprintf(to, size, ": there is such a key, of revision %" PRIu64, e->value[0]);
+	else
+		snprintf(to, size, ": the key has revision %" PRIu64 ", not %" PRIu64, e->value[0],
+			 e->value[1]);
+}
+
 /* values: the process and how it ended, as waitpid tells it */
 static void describe_death(const struct quoit_error *e, char *to, size_t size)
 {
@@ -264,6 +276,10 @@ static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
 	case -ENOTSUP:
 		describe_misfit(e, to, size);
 		return true;
+	case -EMSGSIZE:
+		snprintf(to, size, ": %s has %" PRIu64 " bytes, allowed are %" PRIu64,
+			 field_name[e->field], e->value[0], e->value[1]);
+		return true;
 	default:
 		return false;
 	}
@@ -451,6 +467,11 @@ void libquoit_describe_field(const struct quoit_error *e, char *to, size_t size)
 			 e->value[0]);
 	else if (e->field == QUOIT_FIELD_SERVICE)
 		describe_service(e, to, size);
+	else if (e->field == QUOIT_FIELD_REVISION)
+		describe_revision(e, to, size);
+	else if (e->field == QUOIT_FIELD_BYTES)
+		snprintf(to, size, ": it takes %" PRIu64 " bytes, and there is room for %" PRIu64,
+			 e->value[0], e->value[1]);
 	else if (e->opcode == QUOIT_OP_RELEASE && e->code == -ENOENT)
 		snprintf(to, size, ": nothing is held by an acquire with SQ index %" PRIu64,
 			 e->value[0]);

@@ -18,6 +18,7 @@
  *	serve_*.c  the same for other processes: serve.c opens, serve_call.c fills in a call
  *	service*.c functions of other processes, to call them
  *	sync*.c    locks and their kin      run.c    a job, put in and waited for
+ *	keyspace.c keys and their values, as plain calls
  *
  * A file's functions are declared in the header of its name: those of connect.c and patience.c in
  * control.h, those of strerror.c and error_field.c in refusal.h, those of team_*.c in team.h,

@@ -9,10 +9,16 @@
 #include "library.h"
 
 #undef quoit_acquire
+#undef quoit_delete_key
+#undef quoit_get_value
+#undef quoit_list_keys
+#undef quoit_put_value
 #undef quoit_receive_next
 #undef quoit_run
 #undef quoit_start_acquire
 #undef quoit_wait
+#undef quoit_watch_key
+#undef quoit_watch_prefix
 #undef quoit_wait_n
 #undef quoit_wait_any
 #undef quoit_wait_all_of
@@ -28,6 +34,42 @@
 int quoit_receive_next(struct quoit_ring *q, int number, int timeout_ms, quoit_tensor *ret)
 {
 	return quoit_receive_next_at(q, number, timeout_ms, ret, NOWHERE);
+}
+
+int quoit_put_value(struct quoit_ring *q, int number, const char *key, const void *value,
+		    size_t bytes, uint64_t expected, uint64_t *ret_revision)
+{
+	return quoit_put_value_at(q, number, key, value, bytes, expected, ret_revision, NOWHERE);
+}
+
+int quoit_get_value(struct quoit_ring *q, int number, const char *key, void *value, size_t size,
+		    struct quoit_key_state *ret)
+{
+	return quoit_get_value_at(q, number, key, value, size, ret, NOWHERE);
+}
+
+int quoit_delete_key(struct quoit_ring *q, int number, const char *key, uint64_t expected,
+		     uint64_t *ret_revision)
+{
+	return quoit_delete_key_at(q, number, key, expected, ret_revision, NOWHERE);
+}
+
+int quoit_list_keys(struct quoit_ring *q, int number, const char *prefix, const char *after,
+		    uint64_t since, void *page, size_t size, struct quoit_key_state *ret)
+{
+	return quoit_list_keys_at(q, number, prefix, after, since, page, size, ret, NOWHERE);
+}
+
+int quoit_watch_key(struct quoit_ring *q, int number, const char *key, uint64_t since,
+		    int timeout_ms, struct quoit_key_state *ret)
+{
+	return quoit_watch_key_at(q, number, key, since, timeout_ms, ret, NOWHERE);
+}
+
+int quoit_watch_prefix(struct quoit_ring *q, int number, const char *prefix, uint64_t since,
+		       int timeout_ms, struct quoit_key_state *ret)
+{
+	return quoit_watch_prefix_at(q, number, prefix, since, timeout_ms, ret, NOWHERE);
 }
 
 int quoit_run(struct quoit_ring *q, struct quoit_sqe sqe, int timeout_ms)

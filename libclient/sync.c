@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.c - opens and closes locks, flags, semaphores, barriers and queues */
+/* sync.c - opens and closes locks, flags, semaphores, barriers, queues and keyspaces */
 #include <errno.h>
 #include <string.h>
 
@@ -72,6 +72,12 @@ int quoit_open_queue(struct quoit_session *s, const char *name,
 		     const struct quoit_sync_params *params)
 {
 	return open_sync(s, QUOIT_SYNC_QUEUE, name, params);
+}
+
+int quoit_open_keyspace(struct quoit_session *s, const char *name,
+			const struct quoit_sync_params *params)
+{
+	return open_sync(s, QUOIT_SYNC_KEYSPACE, name, params);
 }
 
 int quoit_close_sync(struct quoit_session *s, int number)

@@ -34,6 +34,11 @@ bool libquoit_sync_what(struct quoit_session *s, const struct quoit_error *e, ch
 		[QUOIT_SYNC_SEND] = "send",
 		[QUOIT_SYNC_RECEIVE] = "receive",
 		[QUOIT_SYNC_PEEK] = "peek",
+		[QUOIT_SYNC_PUT] = "put",
+		[QUOIT_SYNC_GET] = "get",
+		[QUOIT_SYNC_DELETE] = "delete",
+		[QUOIT_SYNC_LIST] = "list",
+		[QUOIT_SYNC_WATCH] = "watch",
 	};
 	const struct sync_name *n;
 

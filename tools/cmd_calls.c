@@ -21,8 +21,9 @@
 
 static const struct args_command command = {
 	"calls", "[SERVICE]",
-	"Print a line for each session that has a service, lock, flag, semaphore, barrier or queue\n"
-	"open; with a SERVICE (NAME, or USER/NAME if it is another user's) only for that one.\n"
+	"Print a line for each session that has a service, lock, flag, semaphore, barrier, queue or\n"
+	"keyspace open; with a SERVICE (NAME, or USER/NAME if it is another user's) only for that\n"
+	"one.\n"
 	"MEAN is the mean time that a call ran, WAIT the mean time that it waited before, LONGEST\n"
 	"the longest time that one ran.  '-': not known.  You see your own callers and the\n"
 	"callers of your services; root and quoitd's own user see all.  Exit status 1: there\n"

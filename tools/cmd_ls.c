@@ -13,17 +13,18 @@
 #include "read/users.h"
 
 #define DEFAULT_COLUMNS                                                                            \
-	"name,kind,user,mode,servers,lanes,callers,waiting,running,holder,value,calls,failed,again,mean"
+	"name,kind,user,mode,servers,lanes,callers,waiting,running,holder,value,size,calls,failed,again,mean"
 
 static const struct args_command command = {
 	"ls", "",
-	"Print a line for each service, lock, flag, semaphore, barrier, queue and tensor that you\n"
-	"may use: NAME, or USER/NAME if it is another user's.  MODE is who may call besides its user and\n"
-	"root: own (nobody), group:NAME or all.  HOLDER is the process that holds a lock.  VALUE:\n"
-	"1 if a flag is set, how many a semaphore has, how many wait at a barrier, messages of a\n"
-	"queue, bytes of a tensor.  MEAN is the mean time that a call of a service ran.  '-': not known, or there is\n"
-	"none.  Root and quoitd's own user see all of them.  Exit status 1: there is none to show,\n"
-	"or quoitd is not there.",
+	"Print a line for each service, lock, flag, semaphore, barrier, queue, tensor and keyspace\n"
+	"that you may use: NAME, or USER/NAME if it is another user's.  MODE is who may call\n"
+	"besides its user and root: own (nobody), group:NAME or all.  HOLDER is the process that\n"
+	"holds a lock.  VALUE: 1 if a flag is set, how many a semaphore has, how many wait at a\n"
+	"barrier, messages of a queue, bytes of a tensor, keys of a keyspace; SIZE is what these\n"
+	"messages or keys take.  MEAN is the mean time that a call of a service ran.  '-': not\n"
+	"known, or there is none.  Root and quoitd's own user see all of them.  Exit status 1:\n"
+	"there is none to show, or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */
@@ -47,6 +48,7 @@ enum {
 	RUNNING,
 	HOLDER,
 	VALUE,
+	SIZE,
 	CALLS,
 	FAILED,
 	AGAIN,
@@ -60,7 +62,7 @@ static const struct table_column columns[COLUMNS] = {
 	[NAME] = {"name", "", "NAME", COLUMN_TEXT,
 		  "its name, behind USER/ if it is another user's"},
 	[KIND] = {"kind", "", "KIND", COLUMN_TEXT,
-		  "service, lock, flag, semaphore, barrier, queue or tensor"},
+		  "service, lock, flag, semaphore, barrier, queue, tensor or keyspace"},
 	[USER] = {"user", "", "USER", COLUMN_TEXT, "name of its user"},
 	[UID] = {"uid", "", "UID", COLUMN_COUNT, "number of its user"},
 	[MODE] = {"mode", "", "MODE", COLUMN_TEXT,
@@ -79,7 +81,10 @@ static const struct table_column columns[COLUMNS] = {
 	[VALUE] =
 		{"value", "", "VALUE", COLUMN_COUNT,
 		 "1 if the flag is set; how many the semaphore has; how many wait at the barrier; "
-		 "messages of the queue; bytes of the tensor"},
+		 "messages of the queue; bytes of the tensor; keys of the keyspace"},
+	[SIZE] =
+		{"size", "", "SIZE", COLUMN_BYTES,
+		 "bytes that messages of the queue, or keys of the keyspace, take, in steps of 1 KiB"},
 	[CALLS] = {"calls", "", "CALLS", COLUMN_COUNT, "calls that have returned"},
 	[FAILED] =
 		{"failed", "", "FAILED", COLUMN_COUNT,
@@ -110,12 +115,13 @@ static void set_text(const struct quoit_service_reply *s, unsigned column, struc
 
 static uint64_t count_of(const struct quoit_service_reply *s, unsigned column)
 {
-	const uint64_t counts[COLUMNS] = {
-		[UID] = s->uid,         [GID] = s->gid,         [SERVERS] = s->servers,
-		[LANES] = s->lanes,     [CALLERS] = s->callers, [WAITING] = s->waiting,
-		[RUNNING] = s->running, [CALLS] = s->calls,     [FAILED] = s->failed,
-		[AGAIN] = s->again,     [NUMBER] = s->service,  [HOLDER] = s->holder,
-		[VALUE] = s->value};
+	const uint64_t counts[COLUMNS] = {[UID] = s->uid,         [GID] = s->gid,
+					  [SERVERS] = s->servers, [LANES] = s->lanes,
+					  [CALLERS] = s->callers, [WAITING] = s->waiting,
+					  [RUNNING] = s->running, [CALLS] = s->calls,
+					  [FAILED] = s->failed,   [AGAIN] = s->again,
+					  [NUMBER] = s->service,  [HOLDER] = s->holder,
+					  [VALUE] = s->value,     [SIZE] = s->kib * UINT64_C(1024)};
 
 	return counts[column];
 }
@@ -134,6 +140,8 @@ static bool is_known(const struct quoit_service_reply *s, unsigned column)
 		return s->known && s->holder;
 	if (column == VALUE)
 		return s->known && s->kind > QUOIT_SYNC_LOCK;
+	if (column == SIZE)
+		return s->known && (s->kind == QUOIT_SYNC_QUEUE || s->kind == QUOIT_SYNC_KEYSPACE);
 	if (s->kind && is_of_processes(column))
 		return false;
 	return s->known || column == UID || column == SERVERS || column == LANES ||

@@ -12,6 +12,7 @@
 #include "charge.h"
 #include "connection_functions.h"
 #include "peer.h"
+#include "session/keyspace.h"
 #include "session/message_queue.h"
 #include "session/named_tensor.h"
 
@@ -134,6 +135,7 @@ static void service_free(struct service *s)
 	if (s->object) {
 		message_queue_free(s->object->queue);
 		named_tensor_free(s->object->tensor);
+		keyspace_free(s->object->keyspace);
 	}
 	free(s->object);
 	for (; g; g = next) {

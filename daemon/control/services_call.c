@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "charge.h"
+#include "session/keyspace.h"
 #include "session/named_tensor.h"
 
 /* ---- SERVICE ---- */
@@ -41,6 +42,7 @@ static void prepare_calls(struct caller *caller)
 		call->number = i;
 		call->job = NIL;
 		call->next = i + 1 < CALLER_CALLS ? i + 1 : NIL;
+		call->key = caller->keys ? &caller->keys->words[i] : NULL;
 	}
 	caller->prompt.head = caller->buffer = NIL;
 	for (uint32_t i = 0; i < QUOIT_MAX_RINGS; i++)
@@ -49,12 +51,29 @@ static void prepare_calls(struct caller *caller)
 	caller->free = 0;
 }
 
+static bool is_keyspace(const struct service *service)
+{
+	return service->object && service->object->kind == QUOIT_SYNC_KEYSPACE;
+}
+
+static uint64_t caller_cost(const struct service *service)
+{
+	return sizeof(struct caller) + (is_keyspace(service) ? key_caller_cost() : 0);
+}
+
 static struct caller *caller_new(struct connection *c, struct service *service, uint32_t index,
 				 uint32_t wait_ms, bool read_only)
 {
 	struct guest *guest = find_guest(service, c->uid);
 	struct caller *caller = guest ? calloc(1, sizeof *caller) : NULL;
 
+	if (caller && is_keyspace(service)) {
+		caller->keys = key_caller_new();
+		if (!caller->keys) {
+			free(caller);
+			caller = NULL;
+		}
+	}
 	if (!caller)
 		return NULL;
 	caller->service = service;
@@ -108,6 +127,7 @@ static void take_out(struct service *service, struct caller *caller)
 static int call(struct connection *c, struct service *service, uint32_t wait_ms, bool read_only,
 		struct quoit_ctl *answer)
 {
+	const uint64_t cost = caller_cost(service);
 	int index = find_index(c);
 	struct caller *caller;
 	uint64_t left;
@@ -117,15 +137,15 @@ static int call(struct connection *c, struct service *service, uint32_t wait_ms,
 			 "a session calls at most %u services: close some", QUOIT_MAX_SERVICES);
 		return index;
 	}
-	if (services_charge(c->control, c->uid, sizeof *caller, &left) < 0) {
+	if (services_charge(c->control, c->uid, cost, &left) < 0) {
 		snprintf(answer->text, sizeof answer->text,
-			 "calling a service needs %zu KiB of %llu left; close sessions",
-			 sizeof *caller >> 10, (unsigned long long)left >> 10);
+			 "calling a service needs %llu KiB of %llu left; close sessions",
+			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
 		return -EDQUOT;
 	}
 	caller = caller_new(c, service, (uint32_t)index, wait_ms, read_only);
 	if (!caller) {
-		services_return(c->control, c->uid, sizeof *caller);
+		services_return(c->control, c->uid, cost);
 		snprintf(answer->text, sizeof answer->text, "quoitd has no memory for a caller");
 		return -ENOMEM;
 	}
@@ -365,7 +385,8 @@ void caller_free(struct control *c, struct caller *caller)
 	servers_forget(service, caller);
 	if (caller->connection && caller->connection->callers[caller->index] == caller)
 		caller->connection->callers[caller->index] = NULL;
-	services_return(c, caller->uid, sizeof *caller);
+	services_return(c, caller->uid, caller_cost(service));
+	key_caller_free(caller->keys);
 	free(caller);
 	service_look(service);
 }

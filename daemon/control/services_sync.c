@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/keyspace.h"
 #include "session/message_queue.h"
 
 #define FLAGS                                                                                      \
 	(QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW | QUOIT_SYNC_RECURSIVE | QUOIT_SYNC_UNDO | \
-	 QUOIT_SYNC_READ_ONLY)
+	 QUOIT_SYNC_READ_ONLY | QUOIT_SYNC_OTHERS_READ)
 
 /* The most parties of a barrier.  Each waits in a call of its own. */
 #define PARTIES_MOST 65536u
@@ -19,6 +20,10 @@
 /* Messages of a queue, and their bytes. */
 #define MESSAGES_MOST 65536u
 #define BYTES_MOST    (UINT64_C(1) << 40)
+
+/* Keys of a keyspace, and their bytes.  A number of 32 bits counts cells of 256 bytes. */
+#define KEYS_MOST      (UINT64_C(1) << 30)
+#define KEY_BYTES_MOST (UINT64_C(1) << 39)
 
 /* A size of 0 has been replaced by then (with_defaults). */
 static bool is_queue_size(const struct quoit_ctl *m)
@@ -44,6 +49,12 @@ static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 			 "a queue of %llu messages, %llu bytes: up to %u, and up to 1 TiB by 64",
 			 (unsigned long long)m->sync.value, (unsigned long long)m->sync.most,
 			 MESSAGES_MOST);
+	else if (m->sync.kind == QUOIT_SYNC_KEYSPACE &&
+		 (m->sync.value > KEYS_MOST || m->sync.most > KEY_BYTES_MOST))
+		snprintf(text, size,
+			 "a keyspace of %llu keys, %llu bytes: up to %llu, and up to 512 GiB",
+			 (unsigned long long)m->sync.value, (unsigned long long)m->sync.most,
+			 (unsigned long long)KEYS_MOST);
 	else if (has_values &&
 		 (m->sync.kind < QUOIT_SYNC_SEMAPHORE || m->sync.kind == QUOIT_SYNC_TENSOR))
 		snprintf(text, size, "a %s has no value", object_kind(m->sync.kind));
@@ -53,6 +64,8 @@ static int check_values(const struct quoit_ctl *m, char *text, size_t size)
 		snprintf(text, size, "only what was taken from a semaphore can be undone");
 	else if (m->sync.flags & QUOIT_SYNC_READ_ONLY && m->sync.kind != QUOIT_SYNC_TENSOR)
 		snprintf(text, size, "only a tensor can be opened for reading only");
+	else if (m->sync.flags & QUOIT_SYNC_OTHERS_READ && m->sync.kind != QUOIT_SYNC_KEYSPACE)
+		snprintf(text, size, "only a keyspace can be made so that others may only read");
 	else
 		return 0;
 	return -EINVAL;
@@ -68,12 +81,16 @@ static int check(const struct connection *c, const struct quoit_ctl *m, char *te
 		snprintf(text, size, "unknown kind %u", m->sync.kind);
 	else if (m->sync.flags & ~FLAGS || (m->sync.flags & both) == both)
 		snprintf(text, size,
-			 "flags %#x: allowed: MUST_EXIST or MUST_BE_NEW; RECURSIVE (lock), UNDO "
-			 "(semaphore), READ_ONLY (tensor)",
-			 m->sync.flags);
+			 "flags %#x: allowed are MUST_EXIST or MUST_BE_NEW, and what a %s has",
+			 m->sync.flags, object_kind(m->sync.kind));
 	else if (check_values(m, text, size) == 0)
 		return services_check_mode(c, m->sync.mode, m->sync.gid, text, size);
 	return -EINVAL;
+}
+
+static bool has_sizes(uint8_t kind)
+{
+	return kind == QUOIT_SYNC_QUEUE || kind == QUOIT_SYNC_KEYSPACE;
 }
 
 static int check_existing(const struct connection *c, const struct service *service,
@@ -101,7 +118,12 @@ static int check_existing(const struct connection *c, const struct service *serv
 			 service->name, o->kind == QUOIT_SYNC_LOCK ? "RECURSIVE" : "UNDO");
 		return -EINVAL;
 	}
-	if (o->kind == QUOIT_SYNC_QUEUE) /* one that is there keeps its sizes */
+	if (m->sync.flags & QUOIT_SYNC_OTHERS_READ && !o->keyspace->read_only) {
+		snprintf(text, size, "keyspace '%s' was made without flag OTHERS_READ",
+			 service->name);
+		return -EINVAL;
+	}
+	if (has_sizes(o->kind)) /* one that is there keeps them */
 		return 0;
 	if (o->tensor)
 		return services_check_tensor(c, service, m, text, size);
@@ -117,6 +139,18 @@ static int check_existing(const struct connection *c, const struct service *serv
 	return 0;
 }
 
+static bool take_memory(struct object *o, const struct quoit_ctl *m)
+{
+	const uint32_t count = (uint32_t)m->sync.value;
+
+	if (o->kind == QUOIT_SYNC_QUEUE)
+		o->queue = message_queue_new(count, m->sync.most);
+	else
+		o->keyspace =
+			keyspace_new(count, m->sync.most, m->sync.flags & QUOIT_SYNC_OTHERS_READ);
+	return o->queue || o->keyspace;
+}
+
 static struct object *object_new(const struct quoit_ctl *m)
 {
 	struct object *o = calloc(1, sizeof *o);
@@ -126,9 +160,8 @@ static struct object *object_new(const struct quoit_ctl *m)
 	o->kind = (uint8_t)m->sync.kind;
 	o->recursive = m->sync.flags & QUOIT_SYNC_RECURSIVE;
 	o->undoes = m->sync.flags & QUOIT_SYNC_UNDO;
-	if (o->kind == QUOIT_SYNC_QUEUE) {
-		o->queue = message_queue_new((uint32_t)m->sync.value, m->sync.most);
-		if (!o->queue) {
+	if (has_sizes(o->kind)) {
+		if (!take_memory(o, m)) {
 			free(o);
 			return NULL;
 		}
@@ -147,6 +180,8 @@ static uint64_t cost_of(const struct quoit_ctl *m)
 
 	if (m->sync.kind == QUOIT_SYNC_QUEUE)
 		cost += message_queue_cost((uint32_t)m->sync.value, m->sync.most);
+	if (m->sync.kind == QUOIT_SYNC_KEYSPACE)
+		cost += keyspace_cost((uint32_t)m->sync.value, m->sync.most);
 	return cost;
 }
 
@@ -197,16 +232,18 @@ static int find_or_make(struct connection *c, const struct quoit_ctl *m, struct 
 	return -ENOENT;
 }
 
-/* What a queue has room for, unless its maker says. */
+/* What a queue or a keyspace has room for, unless its maker says. */
 #define MESSAGES UINT64_C(64)
+#define KEYS     UINT64_C(1024)
 #define BYTES    (UINT64_C(1) << 20)
 
 static struct quoit_ctl with_defaults(const struct quoit_ctl *m)
 {
 	struct quoit_ctl full = *m;
 
-	if (m->sync.kind == QUOIT_SYNC_QUEUE) {
-		full.sync.value = m->sync.value ? m->sync.value : MESSAGES;
+	if (m->sync.kind < QUOIT_SYNC_NR && has_sizes((uint8_t)m->sync.kind)) {
+		if (!m->sync.value)
+			full.sync.value = m->sync.kind == QUOIT_SYNC_QUEUE ? MESSAGES : KEYS;
 		full.sync.most = m->sync.most ? m->sync.most : BYTES;
 	}
 	return full;

@@ -21,6 +21,13 @@ static void fill_service(const struct service *s, struct quoit_service_reply *r)
 	}
 }
 
+static uint32_t kib_of(uint64_t bytes)
+{
+	const uint64_t kib = (bytes + 1023) / 1024;
+
+	return kib < UINT32_MAX ? (uint32_t)kib : UINT32_MAX;
+}
+
 /* What others do with it is not for everybody who may call it. */
 static void fill_counts(const struct service *s, struct quoit_service_reply *r)
 {
@@ -38,6 +45,7 @@ static void fill_counts(const struct service *s, struct quoit_service_reply *r)
 		return;
 	r->value = atomic_load_explicit(&s->object->shown_value, memory_order_relaxed);
 	r->holder = atomic_load_explicit(&s->object->shown_holder, memory_order_relaxed);
+	r->kib = kib_of(atomic_load_explicit(&s->object->shown_bytes, memory_order_relaxed));
 }
 
 static bool may_see(const struct connection *c, const struct service *s)

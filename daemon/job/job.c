@@ -110,7 +110,8 @@ static void init(struct ring *r, struct job *job, const struct quoit_sqe *sqe,
 	job->holds = plan->refused ? 0 : plan->tensors;
 	job->refused = plan->refused;
 	job->orders_only = plan->row && plan->row->shape == SHAPE_SYNC;
-	job->is_message = plan->row && plan->row->shape == SHAPE_MESSAGE;
+	job->is_message =
+		plan->row && (plan->row->shape == SHAPE_MESSAGE || plan->row->shape == SHAPE_KEYS);
 	job->in_order = false;
 	job->keeps_poison = false;
 	if (job->orders_only)

@@ -346,6 +346,68 @@ static int check_sync(const struct operands *o)
 	return 0;
 }
 
+static uint64_t bytes_of(const struct view *v)
+{
+	return v->elements * op_dtype_size(v->dtype);
+}
+
+/* What a keyspace copies as a whole, and so must not be large or have gaps. */
+static int check_copied(const struct operands *o, unsigned tensor, uint64_t most)
+{
+	const struct view *v = o->t[tensor];
+
+	if (!v)
+		return 0;
+	if (!v->dense)
+		return refuse(o->fault, -ENOTSUP, QUOIT_FIELD_STRIDE, tensor, 0);
+	if (bytes_of(v) > most)
+		return refuse_tensor(o->fault, -EMSGSIZE, tensor, bytes_of(v), most);
+	return 0;
+}
+
+static int check_state(const struct operands *o)
+{
+	const struct view *v = o->t[0];
+	const uint32_t n = sizeof(struct quoit_key_state) / sizeof(int64_t);
+
+	if (!v)
+		return 0;
+	if (v->dtype != QUOIT_I64)
+		return refuse_type(o, 0, QUOIT_I64);
+	if (v->elements != n || v->dim[QUOIT_MAX_DIMS - 1] != n)
+		return refuse_dim(o, 0, QUOIT_MAX_DIMS - 1, n);
+	return 0;
+}
+
+static int check_key_scalars(const struct operands *o)
+{
+	const uint8_t op = o->sqe->function;
+	const uint64_t bytes = op == QUOIT_SYNC_PUT ? bytes_of(o->t[2]) : 0;
+
+	if (o->sqe->arg && (op != QUOIT_SYNC_WATCH || o->sqe->arg != QUOIT_WATCH_PREFIX))
+		return refuse_arg(o, op == QUOIT_SYNC_WATCH ? QUOIT_WATCH_PREFIX : 0);
+	if (o->sqe->scalar[0] && op == QUOIT_SYNC_GET)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
+	if (o->sqe->scalar[1] > bytes)
+		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], bytes);
+	return 0;
+}
+
+static int check_keys(const struct operands *o)
+{
+	int err = check_state(o);
+
+	if (!err)
+		err = check_copied(o, 0, QUOIT_VALUE_BYTES);
+	if (!err)
+		err = check_copied(o, 1, QUOIT_KEY_BYTES);
+	if (!err)
+		err = check_copied(o, 2, QUOIT_VALUE_BYTES);
+	if (!err)
+		err = check_copied(o, 3, QUOIT_KEY_BYTES);
+	return err ? err : check_key_scalars(o);
+}
+
 /* It takes effect at its fetch or before: it can wait for nothing, and is never late. */
 static int check_release(const struct operands *o)
 {
@@ -403,6 +465,8 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 	case SHAPE_SYNC:
 	case SHAPE_MESSAGE:
 		return check_sync(o);
+	case SHAPE_KEYS:
+		return check_keys(o);
 	default:
 		return check_none(o, row);
 	}

@@ -35,6 +35,7 @@ enum op_shape {
 	SHAPE_CALL,    /* tensors that the program can reach */
 	SHAPE_SYNC,    /* any tensor, or none, that orders the job (session/objects.h) */
 	SHAPE_MESSAGE, /* a tensor that a queue takes or gives */
+	SHAPE_KEYS,    /* a key, and what a keyspace takes or gives for it */
 };
 
 enum op_flags {

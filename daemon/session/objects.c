@@ -27,7 +27,19 @@ static const struct {
 	[QUOIT_SYNC_SEND] = {"send", QUOIT_SYNC_QUEUE, false, "Rm--"},
 	[QUOIT_SYNC_RECEIVE] = {"receive", QUOIT_SYNC_QUEUE, false, "W---"},
 	[QUOIT_SYNC_PEEK] = {"peek", QUOIT_SYNC_QUEUE, false, "W---"},
+	[QUOIT_SYNC_PUT] = {"put", QUOIT_SYNC_KEYSPACE, true, "wRR-"},
+	[QUOIT_SYNC_GET] = {"get", QUOIT_SYNC_KEYSPACE, true, "wRW-"},
+	[QUOIT_SYNC_DELETE] = {"delete", QUOIT_SYNC_KEYSPACE, true, "wR--"},
+	[QUOIT_SYNC_LIST] = {"list", QUOIT_SYNC_KEYSPACE, true, "wRWr"},
+	[QUOIT_SYNC_WATCH] = {"watch", QUOIT_SYNC_KEYSPACE, false, "wR--"},
 };
+
+static enum op_shape shape_of(uint32_t op)
+{
+	if (ops[op].kind == QUOIT_SYNC_KEYSPACE)
+		return SHAPE_KEYS;
+	return ops[op].access ? SHAPE_MESSAGE : SHAPE_SYNC;
+}
 
 void object_fill_functions(struct service_functions *ret)
 {
@@ -35,7 +47,7 @@ void object_fill_functions(struct service_functions *ret)
 		struct function *f = &ret->function[i];
 
 		f->row = *optable_row(QUOIT_OP_CALL);
-		f->row.shape = ops[i].access ? SHAPE_MESSAGE : SHAPE_SYNC;
+		f->row.shape = shape_of(i);
 		if (!ops[i].access)
 			f->row.types = QUOIT_TYPES_X; /* wherever it is, as that of a NOP */
 		memcpy(f->row.access, ops[i].access ? ops[i].access : ACCESS,

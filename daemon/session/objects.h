@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * objects.h - things with a name by which sessions wait for each other, or give each other data:
- * locks, flags, semaphores, barriers, queues, tensors.
+ * locks, flags, semaphores, barriers, queues, tensors, keyspaces.
  *
  * An object is a service without processes: its home itself does what a call asks for, at once or
  * when its turn has come.  So waiting costs no thread and no look, and a call may have a deadline,
@@ -17,6 +17,7 @@
 
 #include "services.h"
 
+struct keyspace;
 struct message_queue;
 struct named_tensor;
 
@@ -40,17 +41,18 @@ struct object {
 	struct caller *holder;            /* of a lock; NULL: it is free */
 	struct message_queue *queue;      /* of a queue; never changes */
 	struct named_tensor *tensor;      /* of a tensor; never changes */
+	struct keyspace *keyspace;        /* of a keyspace; never changes */
 	struct call_queue waiting;
 	struct call_queue condition[QUOIT_CONDITIONS]; /* of a lock: they wait to be notified */
 	/* Any thread may read these: the holder's process, and what the tools show. */
 	_Atomic uint32_t shown_holder;
-	_Atomic uint64_t shown_value;
+	_Atomic uint64_t shown_value, shown_bytes;
 };
 
 /* Can an object of this kind do it? */
 bool object_has_op(const struct object *o, uint8_t op);
 
-/* Is it answered at once?  Then it may be what others wait for. */
+/* Is it answered at once?  Then it may be what others wait for.  Of a keyspace: it has a value. */
 bool object_is_prompt(uint8_t op);
 
 /* "lock", ...; 0: "service" */

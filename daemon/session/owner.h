@@ -118,11 +118,13 @@ struct reactor {
 	struct service_call *to_withdraw;            /* calls that are not to begin */
 	struct server *servers;                      /* rings of its sessions that serve */
 	struct service *bereft;                      /* services with calls that nobody serves */
+	struct keyspace *woken_keyspaces;            /* with calls that are to be looked at */
 	uint32_t leavers;    /* sessions that leave and have calls under way */
 	bool lacks_room;     /* a CQ of a server had none for what is to be posted */
 	bool tells;          /* a caller of its own about a call of an object */
 	bool callers_letter; /* the control thread has a letter about callers_gone */
 
+	struct keyspace *last_woken_keyspace;
 	struct caller *callers_gone; /* that nothing uses any more */
 	struct server *next_look;    /* the one whose threads are looked at next; NULL: the first */
 	_Atomic uint32_t callers_left; /* free-running; changes when a server has one to tell of */

@@ -38,6 +38,8 @@
 
 struct caller;
 struct connection;
+struct key_caller;
+struct key_words;
 struct message;
 struct object;
 struct reactor;
@@ -110,6 +112,8 @@ struct service_call {
 	uint32_t number; /* its own, in its caller */
 	uint32_t share;  /* the user's */
 	uint8_t priority;
+	/* of a keyspace: what it brings and gets (keyspace.h); never changes */
+	struct key_words *key;
 	uint32_t token;     /* of its first tensor's memory in the session; 0: it has none */
 	bool poisoned;      /* so is that memory; of what is done all the same */
 	bool sends;         /* a message: bytes of tensors go to `dense`, and not from there */
@@ -294,6 +298,7 @@ struct caller {
 	uint32_t out_way[MESSAGE_WAYS];          /* of a queue, the same by way */
 	uint32_t
 		buffer; /* of a tensor: the session's buffer for it; NIL: none.  It counts in `out` */
+	struct key_caller *keys; /* of a keyspace (keyspace.h); never changes */
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, ticks, wait, longest;

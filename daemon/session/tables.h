@@ -141,7 +141,7 @@ struct job {
 	uint32_t caller;   /* of a service: its caller's number */
 	bool collects;     /* the results or the message of that call are being copied */
 	bool orders_only;  /* a call of an object: it looks at no bytes (objects.h) */
-	bool is_message;   /* of a queue: it looks at bytes only while it `collects` */
+	bool is_message;   /* of a queue or keyspace: it looks at bytes only while it `collects` */
 	bool in_order;     /* of a queue, and not submitted yet (job/message_order.h): */
 	bool waits_turn;   /* ready, but for those of its ring before it */
 	uint32_t before, behind; /* the next ones of its ring; NIL: none */

@@ -125,7 +125,7 @@ function call_texts(i, n, line, body) {
 }
 
 function structure(name, header, line, inside, found, headers, i, n) {
-	n = split("quoit.h quoit/abi.h quoit/kernel.h quoit/team.h quoit/service.h quoit/sync.h quoit/named.h quoit/call.h", headers, " ")
+	n = split("quoit.h quoit/abi.h quoit/kernel.h quoit/team.h quoit/service.h quoit/sync.h quoit/named.h quoit/keyspace.h quoit/call.h", headers, " ")
 	print ".Bd -literal -offset indent"
 	for (i = 1; i <= n; i++) {
 		header = library "/" headers[i]

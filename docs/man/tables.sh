@@ -44,4 +44,4 @@ sed -nE "s/^QUOIT_OP\(([0-9]+), [A-Z_]+, ([a-z_0-9]+), [A-Z]+, \"(....)\", [A-Z]
 ${CC:-cc} -std=gnu17 -E -P -I"$include" "$include/quoit.h" |
 	awk -f docs/man/calls.awk >"$tables/calls"
 awk -f docs/man/texts.awk "$include/quoit.h" "$include/quoit/team.h" "$include/quoit/service.h" \
-	"$include/quoit/sync.h" "$include/quoit/named.h" >"$tables/texts"
+	"$include/quoit/sync.h" "$include/quoit/named.h" "$include/quoit/keyspace.h" >"$tables/texts"

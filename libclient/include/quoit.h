@@ -1098,6 +1098,7 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_write_file(quoit_tensor x, int
 #include <quoit/service.h>
 #include <quoit/sync.h>
 #include <quoit/named.h>
+#include <quoit/keyspace.h>
 
 #ifdef __cplusplus
 }

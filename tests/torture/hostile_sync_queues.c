@@ -383,7 +383,11 @@ static void jobs_of_other_things(struct stage *s)
 	}
 	for (unsigned op = 0; op < 256; op++)
 		if (op < QUOIT_SYNC_SEND || op > QUOIT_SYNC_PEEK) {
-			sync_put(s, &p, sync_job(&p, op, 1));
+			struct quoit_sqe sqe = sync_job(&p, op, 1);
+
+			if (sqe.tensor[2] == SYNC_FRESH)
+				sqe.tensor[2] = FIRST + 3;
+			sync_put(s, &p, sqe);
 			CHECK(s, sync_result(&p) == -EINVAL);
 		}
 	sync_put(s, &p, sync_job(&p, QUOIT_SYNC_RECEIVE, FIRST));

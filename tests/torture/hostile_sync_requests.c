@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hostile_sync_requests.c - odd names, kinds, values and numbers in what is asked about locks, flags,
- * semaphores, barriers and queues: cases 104 and 112 of the threat model
+ * semaphores, barriers, queues and keyspaces: cases 104 and 112 of the threat model
  *
  * After each case new sessions and new things must work, besides what the stage looks at.
  */
@@ -68,6 +68,7 @@ static void names_of_all_sorts(struct stage *s)
 #define SEMAPHORE QUOIT_SYNC_SEMAPHORE
 #define BARRIER   QUOIT_SYNC_BARRIER
 #define QUEUE     QUOIT_SYNC_QUEUE
+#define KEYSPACE  QUOIT_SYNC_KEYSPACE
 #define BOTH      (QUOIT_SYNC_MUST_EXIST | QUOIT_SYNC_MUST_BE_NEW)
 
 static const struct {
@@ -80,7 +81,14 @@ static const struct {
 	{{.kind = 256 + LOCK}, -EINVAL},
 	{{.kind = UINT16_MAX}, -EINVAL},
 	/* flags */
-	{{.kind = LOCK, .flags = 0x10}, -EINVAL},
+	{{.kind = LOCK, .flags = 0x40}, -EINVAL},
+	{{.kind = LOCK, .flags = QUOIT_SYNC_READ_ONLY}, -EINVAL},
+	{{.kind = QUEUE, .flags = QUOIT_SYNC_READ_ONLY}, -EINVAL},
+	{{.kind = KEYSPACE, .flags = QUOIT_SYNC_READ_ONLY}, -EINVAL},
+	{{.kind = LOCK, .flags = QUOIT_SYNC_OTHERS_READ}, -EINVAL},
+	{{.kind = QUEUE, .flags = QUOIT_SYNC_OTHERS_READ}, -EINVAL},
+	{{.kind = KEYSPACE, .flags = QUOIT_SYNC_RECURSIVE}, -EINVAL},
+	{{.kind = KEYSPACE, .flags = QUOIT_SYNC_UNDO}, -EINVAL},
 	{{.kind = LOCK, .flags = 0x8000}, -EINVAL},
 	{{.kind = LOCK, .flags = UINT16_MAX}, -EINVAL},
 	{{.kind = LOCK, .flags = BOTH}, -EINVAL},
@@ -127,6 +135,14 @@ static const struct {
 	{{.kind = QUEUE, .most = UINT64_C(1) << 40}, -EDQUOT},
 	{{.kind = QUEUE, .value = 65536, .most = UINT64_C(1) << 40}, -EDQUOT},
 	{{.kind = QUEUE, .value = 65537, .most = UINT64_C(1) << 40}, -EINVAL},
+	{{.kind = KEYSPACE, .value = (UINT64_C(1) << 30) + 1}, -EINVAL},
+	{{.kind = KEYSPACE, .value = (UINT64_C(1) << 32) + 1}, -EINVAL},
+	{{.kind = KEYSPACE, .value = UINT64_MAX}, -EINVAL},
+	{{.kind = KEYSPACE, .most = (UINT64_C(1) << 39) + 1}, -EINVAL},
+	{{.kind = KEYSPACE, .most = UINT64_MAX}, -EINVAL},
+	{{.kind = KEYSPACE, .value = UINT64_C(1) << 30}, -EDQUOT},
+	{{.kind = KEYSPACE, .most = UINT64_C(1) << 39}, -EDQUOT},
+	{{.kind = KEYSPACE, .value = UINT64_C(1) << 30, .most = UINT64_C(1) << 39}, -EDQUOT},
 };
 
 /* None of them makes anything, or takes the name. */
@@ -214,7 +230,13 @@ static bool is_of(unsigned op, unsigned kind)
 			: op <= QUOIT_SYNC_WAIT_FLAG ? FLAG
 			: op <= QUOIT_SYNC_GIVE      ? SEMAPHORE
 			: op <= QUOIT_SYNC_ARRIVE    ? BARRIER
-						     : QUEUE);
+			: op <= QUOIT_SYNC_PEEK      ? QUEUE
+						     : KEYSPACE);
+}
+
+static void heal(struct stage *s, struct sync_party *p)
+{
+	CHECK(s, !raw_run(&p->c, raw_job(QUOIT_OP_FILL, SYNC_TENSOR, 0, 0)));
 }
 
 static void functions_of_other_kinds(struct stage *s)
@@ -224,9 +246,12 @@ static void functions_of_other_kinds(struct stage *s)
 	for (unsigned kind = LOCK; kind < QUOIT_SYNC_TENSOR; kind++) {
 		if (!sync_open(s, &p, good("thing", kind)))
 			return;
+		CHECK(s, !raw_run(&p.c, raw_vector(SYNC_FRESH, 16, RAW_ARENA_NOT)));
 		for (unsigned op = 0; op < 256; op++)
-			if (!is_of(op, kind) || op >= QUOIT_SYNC_OP_NR)
+			if (!is_of(op, kind) || op >= QUOIT_SYNC_OP_NR) {
 				CHECK(s, sync_run(&p, op, 1) == -EINVAL);
+				heal(s, &p); /* it was to be written by some */
+			}
 		sync_leave(s, &p);
 	}
 	sync_afresh(s);

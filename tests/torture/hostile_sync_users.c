@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile_sync_users.c - who may open a lock, a flag, a semaphore or a barrier, and who sees what of
- * it: case 114 of the threat model; for root only
+ * hostile_sync_users.c - who may open a lock, a flag, a semaphore, a barrier, a queue or a keyspace, and
+ * who sees what of it: case 114 of the threat model; for root only
  */
 #include <errno.h>
 #include <string.h>
@@ -10,6 +10,8 @@
 #include "audience.h"
 #include "serving.h"
 #include "syncing.h"
+
+#define KINDS (QUOIT_SYNC_TENSOR - QUOIT_SYNC_LOCK) /* all that SYNC makes */
 
 /* Mallory's thing, for those who ask for it by its user. */
 static struct sync_words of_mallory(enum quoit_sync_kind kind, uint64_t value)
@@ -93,9 +95,9 @@ static void who_may_open_and_see(struct stage *s)
 {
 	struct sync_party p;
 
-	for (unsigned i = 0; i < AUDIENCE_ROWS * 4 && !s->bad; i++) {
-		const struct audience_row *row = &audience_row[i / 4];
-		const enum quoit_sync_kind kind = QUOIT_SYNC_LOCK + i % 4;
+	for (unsigned i = 0; i < AUDIENCE_ROWS * KINDS && !s->bad; i++) {
+		const struct audience_row *row = &audience_row[i / KINDS];
+		const enum quoit_sync_kind kind = QUOIT_SYNC_LOCK + i % KINDS;
 		struct sync_words w = of_mallory(kind, kind == QUOIT_SYNC_BARRIER ? 2 : 0);
 
 		audience_become(s, OWN);
@@ -106,6 +108,63 @@ static void who_may_open_and_see(struct stage *s)
 			try_to_open(s, row->may_use[x], x, kind);
 		}
 		sync_leave(s, &p);
+	}
+	try_afresh(s);
+}
+
+/* What this audience may do with a keyspace: each of its operations. */
+static void try_keys(struct stage *s, enum audience x, bool may_open, bool may_write)
+{
+	struct sync_party p;
+	int32_t refused = may_write ? 0 : -EACCES;
+
+	audience_become(s, x);
+	if (!may_open) {
+		struct raw_client c;
+		uint32_t number;
+		const struct sync_words w = of_mallory(QUOIT_SYNC_KEYSPACE, 0);
+
+		if (audience_open(s, x, &c)) {
+			CHECK(s, sync_ask(&c, &w, &number) == -ENOENT);
+			CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
+		}
+		return;
+	}
+	if (!sync_open(s, &p, of_mallory(QUOIT_SYNC_KEYSPACE, 0)))
+		return;
+	CHECK(s, !raw_run(&p.c, raw_vector(SYNC_FRESH, 16, 4096)));
+	strcpy((char *)p.c.arena, "key");
+	for (enum quoit_sync_op op = QUOIT_SYNC_PUT; op <= QUOIT_SYNC_WATCH; op++) {
+		const bool writes = op == QUOIT_SYNC_PUT || op == QUOIT_SYNC_DELETE;
+
+		CHECK(s,
+		      sync_run(&p, op, writes ? QUOIT_ANY_REVISION : 0) == (writes ? refused : 0));
+		if (op == QUOIT_SYNC_DELETE && may_write) /* it is there for the next one */
+			CHECK(s, !sync_run(&p, QUOIT_SYNC_PUT, 0));
+	}
+	sync_leave(s, &p);
+}
+
+/* Every operation of a keyspace with every mode, for everybody; those who may only read do no more. */
+static void who_may_do_what_with_keys(struct stage *s)
+{
+	struct sync_party own;
+
+	for (unsigned i = 0; i < AUDIENCE_ROWS * 2 && !s->bad; i++) {
+		const struct audience_row *row = &audience_row[i / 2];
+		const bool read_only = i % 2;
+		struct sync_words w = of_mallory(QUOIT_SYNC_KEYSPACE, 0);
+
+		w = sync_flagged(with_mode(w, row->mode, row->gid),
+				 read_only ? QUOIT_SYNC_OTHERS_READ : 0);
+		audience_become(s, OWN);
+		if (!sync_open_new(s, &own, w))
+			return;
+		strcpy((char *)own.c.arena, "key");
+		CHECK(s, !sync_run(&own, QUOIT_SYNC_PUT, 0));
+		for (enum audience x = 0; x < SERVICE && !s->bad; x++)
+			try_keys(s, x, row->may_use[x], !read_only || x == OWN || x == ROOT);
+		sync_leave(s, &own);
 	}
 	try_afresh(s);
 }
@@ -230,9 +289,9 @@ static void others_that_open_a_lot(struct stage *s)
 }
 
 static const struct stage_case cases[] = {
-	STAGE_CASE(who_may_open_and_see),   STAGE_CASE(same_name_of_two_users),
-	STAGE_CASE(thing_whose_maker_goes), STAGE_CASE(who_sees_those_that_have_it),
-	STAGE_CASE(others_that_open_a_lot),
+	STAGE_CASE(who_may_open_and_see),        STAGE_CASE(who_may_do_what_with_keys),
+	STAGE_CASE(same_name_of_two_users),      STAGE_CASE(thing_whose_maker_goes),
+	STAGE_CASE(who_sees_those_that_have_it), STAGE_CASE(others_that_open_a_lot),
 };
 
 int main(int argc, char **argv)

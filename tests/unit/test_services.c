@@ -66,7 +66,16 @@ static struct quoit_service_reply services[] = {
 	 .known = 1,
 	 .callers = 2,
 	 .waiting = 3,
-	 .calls = 70},
+	 .calls = 70,
+	 .kib = 3},
+	{.service = 15,
+	 .name = "settings",
+	 .uid = NOBODY,
+	 .kind = QUOIT_SYNC_KEYSPACE,
+	 .known = 1,
+	 .callers = 1,
+	 .value = 2,
+	 .kib = 1},
 };
 
 static struct quoit_caller_reply callers[] = {
@@ -197,7 +206,7 @@ Test(services, all_are_listed_until_quoitd_says_that_there_is_no_further_one)
 
 	cr_assert_geq(fd, 0);
 	cr_expect_eq(services_read(fd, path, &s, text), 0);
-	cr_assert_eq(s.count, 6);
+	cr_assert_eq(s.count, 7);
 	cr_expect_eq(s.list[2].service, 9);
 	cr_expect_eq(services_read_callers(fd, path, 9, &c, text), 0);
 	cr_expect_eq(services_read_callers(fd, path, 4, &c, text), 0);
@@ -245,29 +254,32 @@ Test(services, ls_prints_a_line_for_each)
 	expect_said(
 		run(cmd_ls, "ls", "-o",
 		    "name,kind,mode,gid,servers,lanes,callers,waiting,running,calls,failed,again,"
-		    "holder,value,mean,number"),
+		    "holder,value,size,mean,number"),
 		0,
-		"NAME           KIND      MODE              GID SERVERS LANES CALLERS WAITING "
-		"RUNNING CALLS FAILED AGAIN HOLDER VALUE MEAN NUMBER\n"
-		"fft            service   own                 -       2     4       1       5 "
-		"      4   100      7     2      -     -    -      3\n"
-		"4000001/a\\x0ab service   group:4000002 4000002       1     1       -       - "
-		"      -     -      -     -      -     -    -      4\n"
-		"4000001/sort   service   all                 -       1     8       -       - "
-		"      -     -      -     -      -     -    -      9\n"
-		"4000001/ledger lock      own                 -       -     -       2       1 "
-		"      -     9      0     -   4711     -    -     12\n"
-		"4000001/slots  semaphore own                 -       -     -       1       0 "
-		"      -     0      0     -      -     5    -     13\n"
-		"4000001/rows   queue     own                 -       -     -       2       3 "
-		"      -    70      0     -      -     0    -     14\n");
+		"NAME             KIND      MODE              GID SERVERS LANES CALLERS WAITING "
+		"RUNNING CALLS FAILED AGAIN HOLDER VALUE SIZE MEAN NUMBER\n"
+		"fft              service   own                 -       2     4       1       5 "
+		"      4   100      7     2      -     -    -    -      3\n"
+		"4000001/a\\x0ab   service   group:4000002 4000002       1     1       -       - "
+		"      -     -      -     -      -     -    -    -      4\n"
+		"4000001/sort     service   all                 -       1     8       -       - "
+		"      -     -      -     -      -     -    -    -      9\n"
+		"4000001/ledger   lock      own                 -       -     -       2       1 "
+		"      -     9      0     -   4711     -    -    -     12\n"
+		"4000001/slots    semaphore own                 -       -     -       1       0 "
+		"      -     0      0     -      -     5    -    -     13\n"
+		"4000001/rows     queue     own                 -       -     -       2       3 "
+		"      -    70      0     -      -     0 3.0K    -     14\n"
+		"4000001/settings keyspace  own                 -       -     -       1       0 "
+		"      -     0      0     -      -     2 1.0K    -     15\n");
 }
 
 Test(services, ls_sorts_by_any_column)
 {
 	expect_said(
 		run(cmd_ls, "ls", "--sort=-lanes", "-oname="), 0,
-		"4000001/sort\nfft\n4000001/a\\x0ab\n4000001/ledger\n4000001/slots\n4000001/rows\n");
+		"4000001/sort\nfft\n4000001/a\\x0ab\n4000001/ledger\n4000001/slots\n4000001/rows\n"
+		"4000001/settings\n");
 }
 
 Test(services, calls_prints_a_line_for_each_caller)
@@ -318,9 +330,9 @@ static json_t *json_of(command_fn *command, const char *name, size_t count)
 
 Test(services, json_has_all_columns_and_null_for_what_is_not_known)
 {
-	json_t *list = json_of(cmd_ls, "ls", 6), *one = json_array_get(list, 0);
+	json_t *list = json_of(cmd_ls, "ls", 7), *one = json_array_get(list, 0);
 
-	cr_expect_eq(json_object_size(one), 19);
+	cr_expect_eq(json_object_size(one), 20);
 	cr_expect_str_eq(json_string_value(json_object_get(one, "name")), "fft");
 	cr_expect_eq(json_integer_value(json_object_get(one, "waiting")), 5);
 	cr_expect(json_is_null(json_object_get(one, "mean_seconds")), "no totals, no seconds");

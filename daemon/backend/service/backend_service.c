@@ -10,6 +10,7 @@
 #include "callers.h"
 #include "callers_private.h"
 #include "exchange.h"
+#include "key_watch.h"
 #include "servers.h"
 #include "service_queue.h"
 
@@ -135,7 +136,7 @@ static inline bool has_any(const struct reactor *r)
 {
 	return (uintptr_t)atomic_load_explicit(&r->letters, memory_order_relaxed) |
 	       (uintptr_t)r->to_read | (uintptr_t)r->to_withdraw | (uintptr_t)r->servers |
-	       (uintptr_t)r->bereft | r->leavers | r->lacks_room;
+	       (uintptr_t)r->bereft | (uintptr_t)r->woken_keyspaces | r->leavers | r->lacks_room;
 }
 
 static bool look(struct reactor *r)
@@ -146,6 +147,8 @@ static bool look(struct reactor *r)
 		any |= callers_withdraw(r);
 	if (r->servers || r->lacks_room)
 		any |= servers_look(r);
+	if (r->woken_keyspaces)
+		any |= key_watch_look(r);
 	if (r->bereft)
 		any |= service_expire(r);
 	if (r->leavers && r->now >= r->look_at_leavers)
@@ -170,7 +173,8 @@ static uint64_t sleep_ns(struct reactor *r)
 
 static bool may_sleep(struct reactor *r)
 {
-	return exchange_may_sleep(r) && !r->to_withdraw && servers_may_sleep(r);
+	return exchange_may_sleep(r) && !r->to_withdraw && !r->woken_keyspaces &&
+	       servers_may_sleep(r);
 }
 
 const struct backend service_backend = {

@@ -9,6 +9,7 @@
 #include "callers_private.h"
 #include "dense.h"
 #include "exchange.h"
+#include "key_caller.h"
 #include "job/message_order.h"
 #include "job/probes.h"
 #include "job/sched.h"
@@ -26,6 +27,11 @@ struct caller *caller_of(const struct session *s, const struct job *job)
 bool caller_is_of_queue(const struct caller *c)
 {
 	return c->service->object && c->service->object->kind == QUOIT_SYNC_QUEUE;
+}
+
+bool caller_is_of_keyspace(const struct caller *c)
+{
+	return c->keys;
 }
 
 struct service_call *caller_call_of(const struct session *s, const struct job *job)
@@ -91,6 +97,8 @@ static void submit(struct reactor *r, struct caller *c, struct job *job)
 	job_become(s, job, JOB_RUNNING);
 	job->start = call->submitted;
 	probe_start(s, job);
+	if (caller_is_of_keyspace(c))
+		key_call_begin(s, job, call);
 	exchange_send(r, c->service->home, &call->letter, LETTER_SUBMIT);
 }
 
@@ -104,6 +112,8 @@ static bool has_free_call(const struct caller *c, const struct job_queue *q)
 {
 	if (caller_is_of_queue(c))
 		return c->out_way[q - c->ready] < CALLER_WAY_CALLS;
+	if (caller_is_of_keyspace(c) && q == &c->prompt && !key_caller_has_place(c))
+		return false;
 	return c->free != NIL &&
 	       (q == &c->prompt || !c->service->object || c->out < CALLER_CALLS - CALLER_KEPT);
 }
@@ -127,13 +137,24 @@ static struct job_queue *next_queue(struct caller *c)
 	return q && can_send(c, q) ? q : NULL;
 }
 
-/* Send what there are free calls for.  While pieces of memory are moved, none has a place to name. */
+/*
+ * While pieces of memory are moved, none has a place to name, or to copy from.  Calls of other objects
+ * name none, and messages are copied later.
+ */
+static bool must_hold(const struct session *s, const struct caller *c)
+{
+	if (caller_is_of_keyspace(c))
+		return s->memory.tidying > TIDY_WAITS;
+	return s->memory.tidying && !c->service->object;
+}
+
+/* Send what there are free calls for. */
 void caller_send_ready(struct reactor *r, struct caller *c)
 {
 	struct session *s = c->session;
 	struct job_queue *q;
 
-	if (s->memory.tidying && !c->service->object) {
+	if (must_hold(s, c)) {
 		s->services.held = true;
 		return;
 	}

@@ -10,6 +10,7 @@
 #include "callers_private.h"
 #include "dense.h"
 #include "exchange.h"
+#include "key_caller.h"
 #include "job/message_order.h"
 #include "job/sched.h"
 #include "memory/sigbus_guard.h"
@@ -22,6 +23,8 @@ void caller_free_call(struct reactor *r, struct service_call *call)
 	struct caller *c = call->caller;
 
 	call->from = NULL;
+	if (caller_is_of_keyspace(c))
+		key_call_end(call);
 	call->next = c->free;
 	c->free = call->number;
 	assert(c->out > 0);

@@ -12,6 +12,7 @@
 struct caller *caller_of(const struct session *s, const struct job *job);
 
 bool caller_is_of_queue(const struct caller *c);
+bool caller_is_of_keyspace(const struct caller *c);
 
 /* The call of a job that runs. */
 struct service_call *caller_call_of(const struct session *s, const struct job *job);

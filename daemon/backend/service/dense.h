@@ -27,4 +27,7 @@ uint64_t dense_bytes(const struct session *s, const struct job *job, uint8_t ten
  */
 bool dense_copy_part(struct session *s, const struct job *job, struct service_call *call);
 
+/* Copy a whole tensor of a job, which has no gaps. */
+void dense_read(struct session *s, const struct job *job, unsigned tensor, void *to);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects.c - does what calls ask of locks, flags, semaphores, barriers and queues */
+/* objects.c - does what calls ask of locks, flags, semaphores, barriers, queues and keyspaces */
 #include "object_calls.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 
 #include "answers.h"
 #include "exchange.h"
+#include "key_watch.h"
+#include "keys.h"
 #include "locks.h"
 #include "messages.h"
 #include "session/named_tensor.h"
@@ -146,6 +148,11 @@ static do_fn *const ops[QUOIT_SYNC_OP_NR] = {
 	[QUOIT_SYNC_SEND] = message_send,
 	[QUOIT_SYNC_RECEIVE] = message_receive,
 	[QUOIT_SYNC_PEEK] = message_receive,
+	[QUOIT_SYNC_PUT] = keys_put,
+	[QUOIT_SYNC_GET] = keys_get,
+	[QUOIT_SYNC_DELETE] = keys_delete,
+	[QUOIT_SYNC_LIST] = keys_list,
+	[QUOIT_SYNC_WATCH] = key_watch,
 };
 
 /* What the tools show of it. */
@@ -155,9 +162,15 @@ static void show(struct object *o)
 			       : o->kind == QUOIT_SYNC_TENSOR    ? o->tensor->bytes
 			       : o->kind == QUOIT_SYNC_SEMAPHORE ? o->count
 			       : o->kind == QUOIT_SYNC_QUEUE     ? messages_waiting(o->queue)
+			       : o->kind == QUOIT_SYNC_KEYSPACE  ? o->keyspace->table.nodes.used
 								 : o->arrived;
+	const uint64_t bytes = o->kind == QUOIT_SYNC_QUEUE ? o->queue->tail - o->queue->head
+			       : o->kind == QUOIT_SYNC_KEYSPACE
+				       ? key_table_used(&o->keyspace->table)
+				       : 0;
 
 	atomic_store_explicit(&o->shown_value, value, memory_order_relaxed);
+	atomic_store_explicit(&o->shown_bytes, bytes, memory_order_relaxed);
 	atomic_store_explicit(&o->shown_holder, o->holder ? (uint32_t)o->holder->pid : 0,
 			      memory_order_relaxed);
 }
@@ -246,6 +259,8 @@ void object_withdraw(struct service_call *call)
 		serve_takers(o); /* it may have been in the way of others */
 	else if (o->kind == QUOIT_SYNC_QUEUE)
 		messages_go_on(o->queue);
+	else if (o->kind == QUOIT_SYNC_KEYSPACE)
+		key_watch_stopped(o->keyspace, call);
 	show(o);
 }
 

@@ -9,6 +9,7 @@
 #include "base/tsc.h"
 #include "call_queue.h"
 #include "exchange.h"
+#include "key_watch.h"
 #include "object_calls.h"
 
 /* Calls that a server has ahead of their turn are at most so many for each thread. */
@@ -263,6 +264,8 @@ void service_end(struct reactor *r, struct service *service)
 		at = &(*at)->bereft;
 	if (*at)
 		*at = service->bereft;
+	if (service->object && service->object->keyspace)
+		key_watch_end(r, service->object->keyspace);
 	mailbox_send(r->outbox, &(struct mail){.type = MAIL_SERVICE_END, .service = service});
 }
 

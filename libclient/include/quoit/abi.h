@@ -297,7 +297,8 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_cqe) == 16, "a CQE is 16 bytes");
 
 /*
  * A CALL whose team is QUOIT_TEAM_SERVICE + the number of such a thing: quoitd itself does what its
- * function says.  Its one tensor may be left out, but for queues; it orders the job by the data.
+ * function says.  Its one tensor may be left out, but for queues; it orders the job by the data.  A
+ * keyspace's jobs have others (keyspace.h).
  */
 enum quoit_sync_kind {
 	QUOIT_SYNC_LOCK = 1,
@@ -305,6 +306,7 @@ enum quoit_sync_kind {
 	QUOIT_SYNC_SEMAPHORE,
 	QUOIT_SYNC_BARRIER,
 	QUOIT_SYNC_QUEUE,
+	QUOIT_SYNC_KEYSPACE,
 	QUOIT_SYNC_TENSOR, /* it has no functions: jobs use it as any tensor (QUOIT_CREATE_NAMED) */
 	QUOIT_SYNC_NR,
 };
@@ -312,7 +314,7 @@ enum quoit_sync_kind {
 /* Their names, from 0, which is a service. */
 #define QUOIT_SYNC_NAMES                                                                           \
 	{                                                                                          \
-		"service", "lock", "flag", "semaphore", "barrier", "queue", "tensor"               \
+		"service", "lock", "flag", "semaphore", "barrier", "queue", "keyspace", "tensor"   \
 	}
 
 #define QUOIT_CONDITIONS 8u /* of a lock */
@@ -332,6 +334,15 @@ enum quoit_sync_op {
 	QUOIT_SYNC_SEND,    /* tensor 0 is read; tensor 1, which may be left out, is waited for */
 	QUOIT_SYNC_RECEIVE, /* tensor 0 is written */
 	QUOIT_SYNC_PEEK,    /* the same, a struct quoit_message */
+	/*
+	 * Tensor 0 may be given, and gets a struct quoit_key_state; tensor 1 is the key, text up to a
+	 * NUL or the tensor's end; scalar[0] (uint64_t) is a revision.  All are without gaps.
+	 */
+	QUOIT_SYNC_PUT,    /* tensor 2: the value, of which scalar[1] bytes count */
+	QUOIT_SYNC_GET,    /* tensor 2 gets the value, and zeros behind it; no revision */
+	QUOIT_SYNC_DELETE, /* the revision is the one that the key must have, as of a PUT */
+	QUOIT_SYNC_LIST, /* tensor 1: a prefix; tensor 2 gets entries; tensor 3: the last key before */
+	QUOIT_SYNC_WATCH, /* sqe.arg: QUOIT_WATCH_PREFIX, or 0 */
 	QUOIT_SYNC_OP_NR,
 };
 
@@ -342,6 +353,36 @@ struct quoit_message {
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_message) == 40, "five elements");
 
+/* ---- keyspaces (keyspace.h) ---- */
+
+#define QUOIT_KEY_BYTES    256u   /* a key with the NUL behind it */
+#define QUOIT_VALUE_BYTES  65536u /* the most of a value, and of a page of LIST */
+#define QUOIT_LIST_KEYS    256u   /* the most in one page */
+#define QUOIT_ANY_REVISION UINT64_MAX
+#define QUOIT_WATCH_PREFIX 1u /* all keys that begin so, and not one */
+
+/* What there is to say of a key, or of those with a prefix, as a vector of four QUOIT_I64. */
+struct quoit_key_state {
+	/*
+	 * PUT, GET: of the key.  DELETE: of the deletion.  WATCH of a key: of the key, 0: there is none;
+	 * of a prefix, and LIST: the newest among the keys
+	 */
+	uint64_t revision;
+	uint64_t now;   /* the keyspace's: that of the newest change of all */
+	uint64_t bytes; /* of the value; LIST: of the page; WATCH of a prefix: 0 */
+	uint64_t keys;  /* LIST and WATCH of a prefix: how many have it; else in all */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_key_state) == 32, "four elements");
+
+/* An entry of a page: the next one is `size` bytes behind. */
+struct quoit_key_entry {
+	uint64_t revision; /* of the key's last change */
+	uint32_t bytes;    /* of its value */
+	uint32_t size;     /* of this entry, a multiple of 8 */
+	char key[8];       /* as long as it is, with a NUL behind it */
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_key_entry) == 24, "no padding in an entry");
+
 /* A result above 0, of a lock: the session that held it has ended, and did not unlock it. */
 #define QUOIT_OWNER_DIED 1
 
@@ -350,8 +391,12 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_message) == 40, "five elements");
 #define QUOIT_SYNC_MUST_BE_NEW 0x2u
 #define QUOIT_SYNC_RECURSIVE   0x4u /* of a lock: its holder may lock it again */
 #define QUOIT_SYNC_UNDO        0x8u /* of a semaphore: what a session took is given back at its end */
-/* of a tensor: this session only reads it; and, where it is made: users whom `mode` lets in may only */
+/* of a tensor: this session only reads it */
 #define QUOIT_SYNC_READ_ONLY   0x10u
+/*
+ * of a tensor or a keyspace, where it is made: users whom `mode` lets in may only read it, as its own
+ * user and root need not
+ */
 #define QUOIT_SYNC_OTHERS_READ 0x20u
 
 /* ---- Quoit's own errors, beside errno ---- */
@@ -422,6 +467,10 @@ enum quoit_field {
 	QUOIT_FIELD_SERVICE,
 	/* a CREATE, values: the number of a tensor with a name; how many a session may have */
 	QUOIT_FIELD_NAMED,
+	/* of a keyspace, values: the key's revision, 0: there is no such key; that which it must have */
+	QUOIT_FIELD_REVISION,
+	/* of a keyspace, values: bytes that there are, or that are needed; the most that fit */
+	QUOIT_FIELD_BYTES,
 	QUOIT_FIELD_NR,
 };
 

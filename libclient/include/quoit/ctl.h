@@ -271,11 +271,11 @@ struct quoit_service_reply {
 	uint64_t ticks;   /* that calls ran */
 	/*
 	 * of a flag 1 if it is set; of a semaphore how many it has; of a barrier how many wait; of a
-	 * queue its messages
+	 * queue its messages; of a keyspace its keys
 	 */
 	uint64_t value;
 	uint32_t holder; /* of a lock: the process that holds it; 0: none */
-	uint32_t reserved;
+	uint32_t kib;    /* of a queue or a keyspace: KiB that what is in it takes, rounded up */
 };
 
 struct quoit_caller_reply {

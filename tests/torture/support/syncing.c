@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syncing.c - locks, flags, semaphores, barriers and queues by hand */
+/* syncing.c - locks, flags, semaphores, barriers, queues and keyspaces by hand */
 #include "syncing.h"
 
 #include <errno.h>
@@ -94,6 +94,12 @@ struct quoit_sqe sync_job(const struct sync_party *p, enum quoit_sync_op op, uin
 		sqe.tensor[0] = (uint32_t)n;
 	else
 		sqe.scalar[0] = n;
+	if (op >= QUOIT_SYNC_PUT && op <= QUOIT_SYNC_WATCH)
+		sqe.tensor[1] = SYNC_TENSOR;
+	if (op == QUOIT_SYNC_PUT)
+		sqe.tensor[2] = SYNC_TENSOR;
+	else if (op == QUOIT_SYNC_GET || op == QUOIT_SYNC_LIST)
+		sqe.tensor[2] = SYNC_FRESH;
 	return sqe;
 }
 
@@ -262,6 +268,23 @@ static void try_queue(struct stage *s)
 	sync_leave_two(s, &a, &b);
 }
 
+static void try_keyspace(struct stage *s)
+{
+	struct sync_party a, b;
+
+	if (!open_two(s, &a, &b, sync_thing("afresh-keyspace", QUOIT_SYNC_KEYSPACE, 1)))
+		return;
+	strcpy((char *)a.c.arena, "key");
+	strcpy((char *)b.c.arena, "key");
+	sync_begin(s, &a, QUOIT_SYNC_WATCH, 0, 1);
+	CHECK(s, !sync_run(&b, QUOIT_SYNC_PUT, 0));
+	CHECK(s, !sync_result(&a));
+	CHECK(s, sync_run(&a, QUOIT_SYNC_PUT, 0) == -EEXIST);
+	CHECK(s, sync_run(&a, QUOIT_SYNC_DELETE, 2) == -ESTALE);
+	CHECK(s, !sync_run(&a, QUOIT_SYNC_DELETE, 1));
+	sync_leave_two(s, &a, &b);
+}
+
 void sync_afresh(struct stage *s)
 {
 	try_lock(s);
@@ -269,4 +292,5 @@ void sync_afresh(struct stage *s)
 	try_semaphore(s);
 	try_barrier(s);
 	try_queue(s);
+	try_keyspace(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syncing.h - locks, flags, semaphores, barriers and queues by hand.
+ * syncing.h - locks, flags, semaphores, barriers, queues and keyspaces by hand.
  *
  * All follow the protocol as far as a case lets them; a case sends what breaks it.
  */
@@ -47,8 +47,9 @@ bool sync_open_wide(struct stage *s, struct sync_party *p, struct sync_words w, 
 bool sync_open_new(struct stage *s, struct sync_party *p, struct sync_words w);
 
 /*
- * A job of the thing: `n` is the condition of a lock's, how many of a semaphore's, or the tensor of a
- * queue's.
+ * A job of the thing: `n` is the condition of a lock's, how many of a semaphore's, the tensor of a
+ * queue's, or the revision of a keyspace's, whose key and value are the party's tensor; what it gets
+ * goes to SYNC_FRESH.
  */
 struct quoit_sqe sync_job(const struct sync_party *p, enum quoit_sync_op op, uint64_t n);
 struct quoit_sqe sync_notify(const struct sync_party *p, uint8_t condition, uint64_t n);
