@@ -31,6 +31,8 @@ static void fill(struct session *s)
 	l->sites_at = offsetof(struct quoit_session_latency, site);
 	l->site_rings = QUOIT_SITE_RINGS;
 	l->held_at = offsetof(struct quoit_session_latency, held);
+	l->named_at = offsetof(struct quoit_session_latency, named_now);
+	l->named = QUOIT_MAX_SERVICES;
 	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
 		snprintf(l->label[i], sizeof l->label[i], "%s", labels[i]);
 }

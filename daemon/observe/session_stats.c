@@ -7,6 +7,7 @@
 
 #include "base/tsc.h"
 #include "latency.h"
+#include "named_waits.h"
 #include "sample.h"
 #include "session_file.h"
 #include "totals.h"
@@ -25,10 +26,33 @@ static void publish(struct quoit_session_stats *to, const struct quoit_session_s
 	__atomic_store_n(&to->header.magic, from->header.magic, __ATOMIC_RELEASE);
 }
 
-/* Split the waiting jobs: for their turn, for memory, or else for what they read. */
+/* Those that wait at something with a name: how many, and where.  Returns how many. */
+static uint64_t count_named(const struct session *s, uint64_t *value)
+{
+	static const unsigned counter[QUOIT_SYNC_NR] = {
+		[0] = QUOIT_SESSION_WAIT_SERVICE,
+		[QUOIT_SYNC_LOCK] = QUOIT_SESSION_WAIT_LOCK,
+		[QUOIT_SYNC_FLAG] = QUOIT_SESSION_WAIT_FLAG,
+		[QUOIT_SYNC_SEMAPHORE] = QUOIT_SESSION_WAIT_SEMAPHORE,
+		[QUOIT_SYNC_BARRIER] = QUOIT_SESSION_WAIT_BARRIER,
+		[QUOIT_SYNC_QUEUE] = QUOIT_SESSION_WAIT_QUEUE,
+	};
+	uint64_t all = 0;
+
+	for (unsigned kind = 0; kind < QUOIT_SYNC_NR; kind++) {
+		if (!counter[kind]) /* at a tensor no job waits */
+			continue;
+		value[counter[kind]] = s->services.waits.jobs[kind];
+		all += s->services.waits.jobs[kind];
+	}
+	value[QUOIT_SESSION_WAIT_NAMED] = all;
+	return all;
+}
+
+/* Split the waiting jobs: for others, for their turn, for memory, or else for what they read. */
 static void count_waiting(const struct session *s, uint64_t *value)
 {
-	uint64_t queued = value[QUOIT_SESSION_QUEUED];
+	uint64_t queued = value[QUOIT_SESSION_QUEUED] - count_named(s, value);
 	uint64_t turn = s->ready_jobs + s->exec.jobs_waiting, memory = s->memory.waiting.now;
 
 	value[QUOIT_SESSION_WAIT_TURN] = turn;
@@ -92,7 +116,7 @@ static void take_values(const struct session *s, uint64_t now, uint64_t running_
 	value[QUOIT_SESSION_FAILED] = s->jobs_failed;
 	value[QUOIT_SESSION_INLINE] = s->jobs_inline;
 	value[QUOIT_SESSION_TILED] = s->jobs_tiled;
-	value[QUOIT_SESSION_RUNNING] = s->running;
+	value[QUOIT_SESSION_RUNNING] = s->running - s->services.waits.sent;
 	value[QUOIT_SESSION_QUEUED] = s->open.now - value[QUOIT_SESSION_RUNNING];
 	count_waiting(s, value);
 	count_rings(s, value);
@@ -123,6 +147,8 @@ static void take_values(const struct session *s, uint64_t now, uint64_t running_
 	value[QUOIT_SESSION_CALL_TICKS] = s->calls.ticks;
 	value[QUOIT_SESSION_SERVED] = s->services.served;
 	value[QUOIT_SESSION_SERVE_TICKS] = s->services.serve_ticks;
+	value[QUOIT_SESSION_SERVING] = s->services.serving;
+	value[QUOIT_SESSION_NAMED_TICKS] = s->services.waits.ticks;
 	value[QUOIT_SESSION_DEVICE_LEASE] = s->devices ? s->device[0].lease : 0;
 	value[QUOIT_SESSION_DEVICE_USED] = value[QUOIT_SESSION_DEVICE_JOBS] = 0;
 	value[QUOIT_SESSION_DIRECT] = value[QUOIT_SESSION_DIRECT_STREAMED] = 0;
@@ -179,6 +205,7 @@ void session_stats_publish(struct session *s, uint64_t now, uint64_t running_tic
 	depth_sum(&s->open, now);
 	depth_sum(&s->memory.waiting, now);
 	depth_sum(&s->holds.held, now);
+	named_waits_look(s, now);
 	take_values(s, now, running_ticks, value);
 	for (unsigned i = 0; i < QUOIT_SESSION_NR; i++)
 		__atomic_store_n(&s->stats->value[i], value[i], __ATOMIC_RELAXED);

@@ -30,6 +30,7 @@
 #include <sys/types.h>
 
 #include <quoit/ctl.h>
+#include <quoit/stats.h>
 
 #include "fair/ledger.h"
 #include "ops/optable.h"
@@ -128,6 +129,7 @@ struct service_call {
 	uint8_t notified;                   /* of a lock: by this condition + 1; 0: by none */
 	bool waits;                         /* it is there */
 	bool submits;                       /* to an object: it has just come, and is unanswered */
+	bool unserved;                      /* when it came, nobody served its service */
 	bool stranded;                      /* with those whose function no server has */
 	bool withdrawn;                     /* it is not to begin */
 	/* The server's: */
@@ -195,6 +197,7 @@ struct service {
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, again, ticks;
+	_Atomic uint32_t shown_servers, shown_lanes; /* those in `serving` */
 	/* Callers whose session is there; their reactors count. */
 	_Atomic uint32_t attached;
 };
@@ -299,12 +302,27 @@ struct caller {
 	uint32_t
 		buffer; /* of a tensor: the session's buffer for it; NIL: none.  It counts in `out` */
 	struct key_caller *keys; /* of a keyspace (keyspace.h); never changes */
+	uint64_t latest;    /* TSC: when it sent its last call, */
+	uint8_t latest_way; /* and what that may have to wait for (enum quoit_named_way) */
+	/* observe/named_waits.h: charged to it; of a service, waits are charged up to this TSC */
+	uint64_t stalled[QUOIT_NAMED_WAYS], charged_until;
 	/* The same, and any thread may read them: */
 	_Atomic uint32_t waiting, running;
 	_Atomic uint64_t calls, failed, ticks, wait, longest;
 	/* Its service's home's, and any thread may read it: */
 	_Atomic uint32_t queued; /* calls that wait there */
 	struct service_call call[CALLER_CALLS];
+};
+
+/* What of a session's jobs waits at something with a name, as last looked at. */
+struct named_waits {
+	uint32_t jobs[QUOIT_SYNC_NR]; /* by kind of what they wait at */
+	uint32_t sent;                /* of all these, those that have a call */
+	uint64_t begun;               /* TSC: from then on it does nothing but wait; 0: it does */
+	uint64_t since;               /* the same, and none of its calls has come back */
+	uint64_t ended;               /* jobs of the session that had ended by then */
+	uint64_t ticks;               /* such times that are over */
+	bool any;                     /* of these jobs */
 };
 
 /* A session's part in services; its reactor's. */
@@ -322,6 +340,8 @@ struct session_services {
 	bool unused;                  /* a buffer of a tensor that was closed has gone */
 	bool leaves;                  /* it is counted in the reactor's `leavers` */
 	uint64_t served, serve_ticks; /* calls of other sessions that it ran, and how long */
+	uint32_t serving;             /* calls of other sessions that it has */
+	struct named_waits waits;     /* observe/named_waits.h */
 	uint64_t leaves_by; /* TSC: from then on its calls hold it up no longer; 0: not set */
 };
 

@@ -90,6 +90,8 @@ void counters_case_latency(struct quoit_session_latency *l)
 	l->bytes_at = offsetof(struct quoit_session_latency, bytes);
 	l->sites_at = offsetof(struct quoit_session_latency, site);
 	l->held_at = offsetof(struct quoit_session_latency, held);
+	l->named_at = offsetof(struct quoit_session_latency, named_now);
+	l->named = QUOIT_MAX_SERVICES;
 	l->site_rings = QUOIT_SITE_RINGS;
 	for (unsigned i = 0; i < QUOIT_PHASE_NR; i++)
 		strcpy(l->label[i], labels[i]);

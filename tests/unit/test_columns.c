@@ -160,6 +160,8 @@ Test(columns, a_state_is_of_what_the_jobs_do)
 	struct session_row r = row();
 
 	set(&r, QUOIT_SESSION_RUNNING, 0);
+	expect(&r, COLUMN_OF_STATE, "serving");
+	set(&r, QUOIT_SESSION_SERVING, 0);
 	expect(&r, COLUMN_OF_STATE, "queued");
 	set(&r, QUOIT_SESSION_QUEUED, 0);
 	expect(&r, COLUMN_OF_STATE, "idle");
@@ -187,8 +189,31 @@ Test(columns, a_wait_is_for_what_most_jobs_wait_for)
 		set(&r, QUOIT_SESSION_WAIT_DATA, cases[i].data);
 		set(&r, QUOIT_SESSION_WAIT_MEMORY, cases[i].memory);
 		set(&r, QUOIT_SESSION_WAIT_TURN, cases[i].turn);
+		set(&r, QUOIT_SESSION_WAIT_NAMED, 0);
 		expect(&r, COLUMN_OF_WAIT, cases[i].text);
 	}
+}
+
+/* Jobs that wait for data most probably do so behind those that wait for others. */
+Test(columns, a_wait_for_others_is_told_by_the_kind_at_which_most_wait)
+{
+	struct session_row r = row();
+
+	set(&r, QUOIT_SESSION_WAIT_DATA, 50);
+	set(&r, QUOIT_SESSION_WAIT_MEMORY, 1);
+	set(&r, QUOIT_SESSION_WAIT_TURN, 3);
+	for (unsigned i = QUOIT_SESSION_WAIT_SERVICE; i <= QUOIT_SESSION_WAIT_QUEUE; i++)
+		set(&r, i, 0);
+	set(&r, QUOIT_SESSION_WAIT_NAMED, 3);
+	set(&r, QUOIT_SESSION_WAIT_LOCK, 1);
+	set(&r, QUOIT_SESSION_WAIT_QUEUE, 2);
+	expect(&r, COLUMN_OF_WAIT, "queue");
+	set(&r, QUOIT_SESSION_WAIT_LOCK, 3);
+	expect(&r, COLUMN_OF_WAIT, "lock");
+	set(&r, QUOIT_SESSION_WAIT_SERVICE, 4);
+	expect(&r, COLUMN_OF_WAIT, "service");
+	set(&r, QUOIT_SESSION_WAIT_TURN, 51);
+	expect(&r, COLUMN_OF_WAIT, "turn");
 }
 
 /* A process has memory on some nodes, and the session's own may be among them or not. */
@@ -345,10 +370,13 @@ Test(columns, a_user_is_in_the_state_of_its_busiest_session)
 	rows[0].s.ended = true;
 	set(&rows[1], QUOIT_SESSION_RUNNING, 0);
 	set(&rows[1], QUOIT_SESSION_QUEUED, 0);
+	set(&rows[1], QUOIT_SESSION_SERVING, 0);
 	expect_sum(rows, 3, COLUMN_OF_STATE, "running");
 	expect_sum(rows, 2, COLUMN_OF_STATE, "idle");
 	expect_sum(rows, 1, COLUMN_OF_STATE, "closed");
 	set(&rows[2], QUOIT_SESSION_RUNNING, 0);
+	expect_sum(rows, 3, COLUMN_OF_STATE, "serving");
+	set(&rows[2], QUOIT_SESSION_SERVING, 0);
 	expect_sum(rows, 3, COLUMN_OF_STATE, "queued");
 }
 

@@ -296,6 +296,75 @@ Test(latency, a_later_file_with_a_longer_head_is_read_as_far_as_it_is_known)
 	cr_expect_eq(l.operation[QUOIT_OP_ADD].bytes, 8);
 }
 
+/* ---- waits at things with a name ---- */
+
+static void name_row(unsigned row, uint64_t number, uint32_t kind, uint64_t first, uint64_t second)
+{
+	file.named_wait[row] = (struct quoit_named_wait){
+		.number = number, .kind = kind, .name = "it", .ticks = {first, second}, .jobs = 3};
+}
+
+Test(latency, waits_at_things_with_a_name_are_read_with_the_one_that_goes_on)
+{
+	struct latency *l, before;
+	enum quoit_named_way way;
+	uint64_t all;
+
+	make_file();
+	name_row(2, 7, QUOIT_SYNC_LOCK, 100, 0);
+	name_row(63, 9, QUOIT_SYNC_QUEUE, 10, 20);
+	file.named_now = (struct quoit_named_now){.ticks = 500, .row = 63, .way = 1};
+	l = parse();
+	cr_assert_eq(l->named.count, 2);
+	cr_expect_eq(l->named.wait[0].number, 7);
+	cr_expect_eq(l->named.wait[0].jobs, 3);
+	cr_expect_str_eq(l->named.wait[0].name, "it");
+	cr_expect_eq(named_waits_most(&l->named, &way, &all), &l->named.wait[1]);
+	cr_expect_eq(way, QUOIT_NAMED_SECOND);
+	cr_expect_eq(all, 630);
+	before = *l;
+	name_row(2, 7, QUOIT_SYNC_LOCK, 150, 0);
+	name_row(5, 11, QUOIT_SYNC_FLAG, 40, 0);
+	file.named_now.ticks = 0; /* it was for something else */
+	l = parse();
+	latency_since(&before, l);
+	cr_expect_eq(named_waits_most(&l->named, &way, &all)->number, 7);
+	cr_expect_eq(all, 90);
+}
+
+/* The bytes are hostile. */
+Test(latency, impossible_rows_of_waits_are_left_out)
+{
+	make_file();
+	name_row(0, 7, QUOIT_SYNC_NR, 1, 1);
+	name_row(1, 8, QUOIT_SYNC_LOCK, UINT64_MAX, 1);
+	name_row(2, 0, QUOIT_SYNC_LOCK, 1, 1);
+	name_row(3, 9, QUOIT_SYNC_LOCK, 1, 1);
+	memset(file.named_wait[3].name, 'x', sizeof file.named_wait[3].name);
+	file.named_now = (struct quoit_named_now){UINT64_MAX, 3, 0};
+	cr_assert_eq(parse()->named.count, 1);
+	cr_expect_eq(strlen(parse()->named.wait[0].name), sizeof file.named_wait[3].name);
+	cr_expect_eq(parse()->named.wait[0].ticks[0], 1);
+	file.named_now = (struct quoit_named_now){5, 3, 2};
+	cr_expect_eq(parse()->named.wait[0].ticks[0], 1);
+}
+
+Test(latency, rows_of_waits_that_are_not_in_the_file_are_not_read)
+{
+	make_file();
+	name_row(63, 7, QUOIT_SYNC_LOCK, 1, 1);
+	cr_expect_eq(parse()->named.count, 1);
+	file.named_at += QUOIT_LINE;
+	cr_expect_eq(parse()->named.count, 0);
+	make_file();
+	name_row(0, 7, QUOIT_SYNC_LOCK, 1, 1);
+	file.named = QUOIT_MAX_SERVICES + 1;
+	cr_expect_eq(parse()->named.count, 0);
+	file.named = QUOIT_MAX_SERVICES;
+	file.named_at = 0; /* a file of before there were these */
+	cr_expect_eq(parse()->named.count, 0);
+}
+
 static void wait_at(unsigned ring, unsigned index, const char *name, uint64_t ticks)
 {
 	struct quoit_site *site = &file.site[ring][index];

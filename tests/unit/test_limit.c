@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_limit.c - find a session's limit by its counters and latency */
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -215,4 +216,130 @@ Test(limit, holds_do_not_slow_down_who_waits_for_something_else)
 	count(QUOIT_PHASE_RUN, 1000000, 100);
 	hold("solver.c:120", 80);
 	expect(&s, LIMIT_RUN, 100);
+}
+
+/* ---- what it waits for of others ---- */
+
+static struct named_wait *wait_at(uint32_t kind, const char *name, double first, double second)
+{
+	struct named_wait *w = &latency.named.wait[latency.named.count++];
+
+	*w = (struct named_wait){.number = latency.named.count, .uid = geteuid(), .kind = kind};
+	strcpy(w->name, name);
+	w->ticks[QUOIT_NAMED_FIRST] = (uint64_t)(first / 100 * SECOND);
+	w->ticks[QUOIT_NAMED_SECOND] = (uint64_t)(second / 100 * SECOND);
+	w->servers = w->lanes = 3;
+	return w;
+}
+
+Test(limit, thing_at_which_a_session_waits_is_named_whatever_the_phases_say)
+{
+	static const struct {
+		enum quoit_sync_kind kind;
+		bool second;
+		enum limit by;
+		const char *word, *said;
+	} cases[] = {
+		{0, false, LIMIT_THREADS, "threads",
+		 "waits for the service it, which has too few threads (3), for 60% of the time"},
+		{0, true, LIMIT_UNSERVED, "unserved",
+		 "waits for the service it, which nobody serves, for 60% of the time"},
+		{QUOIT_SYNC_LOCK, false, LIMIT_LOCK, "lock",
+		 "waits for the lock it for 60% of the time"},
+		{QUOIT_SYNC_LOCK, true, LIMIT_CONDITION, "condition",
+		 "waits for a condition of the lock it for 60% of the time"},
+		{QUOIT_SYNC_FLAG, false, LIMIT_FLAG, "flag",
+		 "waits for the flag it for 60% of the time"},
+		{QUOIT_SYNC_SEMAPHORE, false, LIMIT_SEMAPHORE, "semaphore",
+		 "waits for the semaphore it for 60% of the time"},
+		{QUOIT_SYNC_BARRIER, false, LIMIT_BARRIER, "barrier",
+		 "waits for others at the barrier it for 60% of the time"},
+		{QUOIT_SYNC_QUEUE, false, LIMIT_QUEUE_FULL, "queue-full",
+		 "waits for room in the queue it, which is full, for 60% of the time"},
+		{QUOIT_SYNC_QUEUE, true, LIMIT_QUEUE_EMPTY, "queue-empty",
+		 "waits for messages of the queue it, which is empty, for 60% of the time"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct counters_session s = busy(90);
+
+		count(QUOIT_PHASE_RUN, 1000000, 900);
+		wait_at(QUOIT_SYNC_FLAG, "other", 5, 0);
+		wait_at(cases[i].kind, "it", cases[i].second ? 1 : 60, cases[i].second ? 60 : 1);
+		expect(&s, cases[i].by, 60);
+		cr_expect_str_eq(limits_word(cases[i].by), cases[i].word);
+		cr_expect_eq(strncmp(said(&s), cases[i].said, strlen(cases[i].said)), 0, "%s",
+			     said(&s));
+		cr_expect_eq(strchr(said(&s), '|') - said(&s), (long)strlen(cases[i].said));
+		cr_expect(strchr(said(&s), '|')[1], "some advice");
+	}
+}
+
+Test(limit, several_waits_count_together_and_the_longest_is_named)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_DATA, 1000000, 900);
+	wait_at(QUOIT_SYNC_LOCK, "a", 15, 10);
+	wait_at(QUOIT_SYNC_QUEUE, "b", 0, 20);
+	wait_at(QUOIT_SYNC_LOCK, "c", 5, 0);
+	expect(&s, LIMIT_QUEUE_EMPTY, 20);
+}
+
+Test(limit, short_waits_for_others_are_no_limit)
+{
+	struct counters_session s = busy(90);
+
+	count(QUOIT_PHASE_DATA, 1000000, 900);
+	wait_at(QUOIT_SYNC_LOCK, "a", 40, 0);
+	expect(&s, LIMIT_DATA, 100);
+	s = busy(20); /* it waits half of the time in which it has a job, and that is little */
+	wait_at(QUOIT_SYNC_LOCK, "a", 15, 0);
+	expect(&s, LIMIT_CLIENT, 80);
+}
+
+Test(limit, waits_for_others_need_no_timed_job)
+{
+	struct counters_session s = busy(90);
+
+	wait_at(QUOIT_SYNC_FLAG, "a", 200, 0); /* several readings' worth in one */
+	expect(&s, LIMIT_FLAG, 100);
+}
+
+static const char *said_with(enum limit by, const struct named_wait *w, struct limits_asked asked)
+{
+	static char text[256];
+	const struct limits l = {.by = by, .percent = 60, .named = *w, .asked = asked};
+
+	limits_text(&l, text, sizeof text);
+	return text;
+}
+
+Test(limit, what_quoitd_says_of_it_is_said_too)
+{
+	struct named_wait lock = {.kind = QUOIT_SYNC_LOCK, .uid = geteuid(), .name = "ledger"};
+	struct named_wait service = {.uid = geteuid(), .name = "fft", .lanes = 3};
+
+	cr_expect_str_eq(said_with(LIMIT_LOCK, &lock, (struct limits_asked){true, 4711, 5, 0}),
+			 "waits for the lock ledger of PID 4711 for 60% of the time");
+	cr_expect_str_eq(said_with(LIMIT_LOCK, &lock, (struct limits_asked){true, 0, 5, 0}),
+			 "waits for the lock ledger for 60% of the time");
+	cr_expect_str_eq(said_with(LIMIT_THREADS, &service, (struct limits_asked){true, 0, 17, 3}),
+			 "waits for the service fft, which has too few threads (3 of 3 busy, 17 "
+			 "calls wait), for 60% of the time");
+	cr_expect_str_eq(said_with(LIMIT_THREADS, &service, (struct limits_asked){true, 0, 0, 5}),
+			 "waits for the service fft, which has too few threads (3 of 3 busy, 2 "
+			 "calls wait), for 60% of the time");
+}
+
+/* Another user has named it, and the file may have any bytes. */
+Test(limit, name_of_another_user_s_thing_is_escaped)
+{
+	struct named_wait lock = {.kind = QUOIT_SYNC_LOCK, .uid = 4000001, .name = "a\n\033[2J"};
+
+	memset(lock.name + 6, 'x', sizeof lock.name - 6);
+	cr_expect_str_eq(
+		said_with(LIMIT_LOCK, &lock, (struct limits_asked){0}),
+		"waits for the lock 4000001/a\\x0a\\x1b[2Jxxxxxxxxxxxxxxxxxxxxxxxxx for 60% of "
+		"the time");
 }

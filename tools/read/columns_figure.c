@@ -28,19 +28,45 @@ static void set_state(struct figure *f, const struct session_row *row)
 		set_text(f, "closed");
 	else if (running.known && running.value)
 		set_text(f, "running");
+	else if (value(&row->s, QUOIT_SESSION_SERVING))
+		set_text(f, "serving");
 	else if (queued.known && queued.value)
 		set_text(f, "queued");
 	else if (running.known && queued.known)
 		set_text(f, "idle");
 }
 
+/* At what kind of things with a name most jobs wait. */
+static const char *named_kind(const struct counters_session *s)
+{
+	static const char *const kinds[QUOIT_SYNC_NR] = QUOIT_SYNC_NAMES;
+	static const unsigned counter[QUOIT_SYNC_NR] = {
+		[0] = QUOIT_SESSION_WAIT_SERVICE,
+		[QUOIT_SYNC_LOCK] = QUOIT_SESSION_WAIT_LOCK,
+		[QUOIT_SYNC_FLAG] = QUOIT_SESSION_WAIT_FLAG,
+		[QUOIT_SYNC_SEMAPHORE] = QUOIT_SESSION_WAIT_SEMAPHORE,
+		[QUOIT_SYNC_BARRIER] = QUOIT_SESSION_WAIT_BARRIER,
+		[QUOIT_SYNC_QUEUE] = QUOIT_SESSION_WAIT_QUEUE,
+	};
+	unsigned most = 0;
+
+	for (unsigned kind = 1; kind < QUOIT_SYNC_NR; kind++)
+		if (counter[kind] && value(s, counter[kind]) > value(s, counter[most]))
+			most = kind;
+	return kinds[most];
+}
+
+/* If some wait for others, those that wait for data most probably wait behind these. */
 static void set_wait(struct figure *f, const struct counters_session *s)
 {
+	uint64_t named = value(s, QUOIT_SESSION_WAIT_NAMED);
 	uint64_t data = value(s, QUOIT_SESSION_WAIT_DATA);
 	uint64_t memory = value(s, QUOIT_SESSION_WAIT_MEMORY);
 	uint64_t turn = value(s, QUOIT_SESSION_WAIT_TURN);
 
-	if (memory && memory >= data && memory >= turn)
+	if (named && named >= memory && named >= turn)
+		set_text(f, named_kind(s));
+	else if (memory && memory >= data && memory >= turn)
 		set_text(f, "memory");
 	else if (turn && turn >= data)
 		set_text(f, "turn");

@@ -52,7 +52,7 @@ static bool is_same(const struct figure *a, const struct figure *b)
 /* The state of the busiest session. */
 static void set_state(const struct session_row *rows, size_t count, struct figure *ret)
 {
-	static const char *const states[] = {"running", "queued", "idle", "closed"};
+	static const char *const states[] = {"running", "serving", "queued", "idle", "closed"};
 	size_t least = sizeof states / sizeof states[0];
 	struct figure f;
 

@@ -49,23 +49,28 @@ static int check(const struct quoit_session_latency *head, size_t size)
 	return 0;
 }
 
-/*
- * An offset that stands behind the labels, as the word with this number, and has so many bytes; 0:
- * the file has none.  The file has been checked.
- */
+/* The word with this number behind the labels; 0: the file has none.  The file has been checked. */
+static uint32_t word_behind_labels(const struct quoit_session_latency *head, const uint8_t *file,
+				   unsigned word)
+{
+	const size_t labels_at = offsetof(struct quoit_session_latency, label);
+	size_t at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES +
+		    word * sizeof(uint32_t);
+	uint32_t said;
+
+	/* an older file has its operations there */
+	if (at + sizeof said > head->header.header_bytes || at + sizeof said > head->operations_at)
+		return 0;
+	memcpy(&said, file + at, sizeof said);
+	return said;
+}
+
+/* The offset in that word, if so many bytes of the file are there; 0: it has none. */
 static uint32_t offset_behind_labels(const struct quoit_session_latency *head, const uint8_t *file,
 				     unsigned word, size_t bytes)
 {
-	const size_t labels_at = offsetof(struct quoit_session_latency, label);
-	size_t said_at = labels_at + (size_t)head->header.counters * QUOIT_LABEL_BYTES +
-			 word * sizeof(uint32_t);
-	uint32_t at;
+	const uint32_t at = word_behind_labels(head, file, word);
 
-	/* an older file has its operations there */
-	if (said_at + sizeof at > head->header.header_bytes ||
-	    said_at + sizeof at > head->operations_at)
-		return 0;
-	memcpy(&at, file + said_at, sizeof at);
 	return at <= head->header.file_bytes && bytes <= head->header.file_bytes - at ? at : 0;
 }
 
@@ -144,6 +149,18 @@ static void take_operations(const struct quoit_session_latency *head, const uint
 	}
 }
 
+static void take_named(const struct quoit_session_latency *head, const uint8_t *file,
+		       struct latency *ret)
+{
+	const uint32_t named = word_behind_labels(head, file, 3);
+	uint32_t at = 0;
+
+	if (named <= QUOIT_MAX_SERVICES)
+		at = offset_behind_labels(head, file, 2, named_waits_bytes(named));
+	if (at)
+		named_waits_take(file + at, named, &ret->named);
+}
+
 static int take_head(const void *bytes, size_t size, struct quoit_session_latency *ret)
 {
 	const size_t labels_at = offsetof(struct quoit_session_latency, label);
@@ -179,6 +196,7 @@ int latency_parse(const void *bytes, size_t size, struct latency *ret)
 	}
 	take_operations(&head, file, ret);
 	take_sites(&head, file, ret);
+	take_named(&head, file, ret);
 	return 0;
 }
 
@@ -260,6 +278,7 @@ void latency_since(const struct latency *from, struct latency *to)
 		to->site[i].ticks = less(to->site[i].ticks, before->ticks);
 		to->site[i].held = less(to->site[i].held, before->held);
 	}
+	named_waits_since(&from->named, &to->named);
 }
 
 uint64_t latency_jobs(const struct latency *l, unsigned phase)

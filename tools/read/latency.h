@@ -16,6 +16,7 @@
 
 #include <quoit/stats.h>
 
+#include "named_waits.h"
 #include "session_files.h"
 
 struct latency_operation {
@@ -44,6 +45,7 @@ struct latency {
 	bool bytes_known; /* the operations' bytes are known */
 	struct latency_site site[QUOIT_MAX_SITES];
 	unsigned sites;
+	struct named_waits named;
 };
 
 /*

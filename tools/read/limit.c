@@ -2,37 +2,10 @@
 /* limit.c - find what limits a session */
 #include "limit.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "format.h"
 
 /* If a session is empty for a larger part of the time, its client limits it. */
 #define MOSTLY_EMPTY 50.0
-
-static const char *const words[] = {
-	[LIMIT_UNKNOWN] = "",  [LIMIT_CLIENT] = "client", [LIMIT_FETCH] = "fetch",
-	[LIMIT_DATA] = "data", [LIMIT_HELD] = "held",     [LIMIT_MEMORY] = "memory",
-	[LIMIT_TURN] = "turn", [LIMIT_RUN] = "run",
-};
-
-const char *limits_word(enum limit by)
-{
-	return words[by];
-}
-
-const char *limits_operation(unsigned operation)
-{
-	static const char *const names[QUOIT_OP_NR] = {
-#define QUOIT_OP(nr, NAME, name, family, access, shape, types, cost, flags, help) [nr] = #name,
-#include <quoit/ops.def>
-#undef QUOIT_OP
-	};
-
-	if (operation >= QUOIT_OP_MODULE_FIRST && operation <= QUOIT_OP_MODULE_LAST)
-		return "of a module";
-	return names[operation] ? names[operation] : "(none)";
-}
 
 /* ---- finding it ---- */
 
@@ -133,9 +106,41 @@ static void find_held(const struct latency *l, double open_percent, double span_
 	memcpy(ret->site, most->name, sizeof ret->site);
 }
 
+static enum limit limit_at(const struct named_wait *w, enum quoit_named_way way)
+{
+	static const enum limit limits[QUOIT_SYNC_NR][QUOIT_NAMED_WAYS] = {
+		[0] = {LIMIT_THREADS, LIMIT_UNSERVED},
+		[QUOIT_SYNC_LOCK] = {LIMIT_LOCK, LIMIT_CONDITION},
+		[QUOIT_SYNC_FLAG] = {LIMIT_FLAG, LIMIT_FLAG},
+		[QUOIT_SYNC_SEMAPHORE] = {LIMIT_SEMAPHORE, LIMIT_SEMAPHORE},
+		[QUOIT_SYNC_BARRIER] = {LIMIT_BARRIER, LIMIT_BARRIER},
+		[QUOIT_SYNC_QUEUE] = {LIMIT_QUEUE_FULL, LIMIT_QUEUE_EMPTY},
+	};
+
+	return limits[w->kind][way];
+}
+
+/* Does the session do little else than wait for others?  Then say where it waits longest. */
+static void find_named(const struct latency *l, double open_percent, double span_ns,
+		       struct limits *ret)
+{
+	enum quoit_named_way way = QUOIT_NAMED_FIRST;
+	uint64_t all;
+	const struct named_wait *most = named_waits_most(&l->named, &way, &all);
+
+	if (!most || open_percent < 0 || span_ns <= 0 ||
+	    100 * (double)all * l->tick_ns / span_ns < open_percent / 2)
+		return;
+	ret->by = limit_at(most, way);
+	ret->percent = 100 * (double)most->ticks[way] * l->tick_ns / span_ns;
+	ret->percent = ret->percent < 100 ? ret->percent : 100;
+	ret->named = *most;
+}
+
 void limits_find(const struct counters_session *s, const struct counters_session *before,
 		 const struct latency *l, double span_ns, struct limits *ret)
 {
+	const double open = percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns);
 	double busy = busy_percent(s, before, l, span_ns);
 
 	*ret = (struct limits){.p50_ns = latency_percentile(l, QUOIT_PHASE_WHOLE, 50),
@@ -143,65 +148,10 @@ void limits_find(const struct counters_session *s, const struct counters_session
 	ret->memory_percent = percent(s, before, QUOIT_SESSION_MEMORY_TICKS, span_ns);
 	find_operation(l, ret);
 	find_phase(l, ret);
-	find_held(l, percent(s, before, QUOIT_SESSION_BUSY_TICKS, span_ns), span_ns, ret);
+	find_held(l, open, span_ns, ret);
+	find_named(l, open, span_ns, ret);
 	if (busy >= 0 && busy < 100 - MOSTLY_EMPTY) {
 		ret->by = LIMIT_CLIENT;
 		ret->percent = 100 - busy;
 	}
-}
-
-/* ---- texts ---- */
-
-void limits_text(const struct limits *limits, char *ret, size_t size)
-{
-	static const char *const formats[] = {
-		[LIMIT_UNKNOWN] = "not known: no job was timed",
-		[LIMIT_CLIENT] = "the client: it has no job open for %.0f%% of the time",
-		[LIMIT_FETCH] = "fetching: SQEs spend %.0f%% of their time in the ring",
-		[LIMIT_DATA] =
-			"data: jobs wait %.0f%% of their time for data that other jobs write",
-		[LIMIT_MEMORY] = "memory: jobs wait %.0f%% of their time for memory",
-		[LIMIT_TURN] = "cores or devices: jobs wait %.0f%% of their time for one",
-		[LIMIT_RUN] = "work: jobs run %.0f%% of their time",
-	};
-
-	char site[4 * sizeof limits->site];
-
-	if (limits->by == LIMIT_HELD) {
-		format_escape(limits->site, site, sizeof site);
-		snprintf(ret, size, "data held by the program at %s for %.0f%% of the time",
-			 *site ? site : "(somewhere)", limits->percent);
-		return;
-	}
-	snprintf(ret, size, formats[limits->by], limits->percent);
-}
-
-static void detail_memory(const struct limits *limits, const struct counters_session *s, char *ret,
-			  size_t size)
-{
-	struct counter used = s->value[QUOIT_SESSION_HOST_USED];
-	struct counter lease = s->value[QUOIT_SESSION_HOST_LEASE];
-	char used_text[16], lease_text[16];
-
-	if (!used.known || !lease.known || limits->memory_percent < 0)
-		return;
-	format_bytes(used.value, used_text, sizeof used_text);
-	format_bytes(lease.value, lease_text, sizeof lease_text);
-	snprintf(ret, size, "%s of %s on the host are in use; some job waited %.0f%% of the time",
-		 used_text, lease_text, limits->memory_percent);
-}
-
-void limits_detail(const struct limits *limits, const struct counters_session *s, char *ret,
-		   size_t size)
-{
-	*ret = '\0';
-	if (limits->by == LIMIT_MEMORY)
-		detail_memory(limits, s, ret, size);
-	else if (limits->by == LIMIT_FETCH)
-		snprintf(ret, size, "the reactor is busy, tables are full, or CQEs are not reaped");
-	else if (limits->by == LIMIT_HELD)
-		snprintf(ret, size, "release it before other work, or acquire it later");
-	else if (limits->by >= LIMIT_DATA && limits->operation < QUOIT_OP_NR)
-		snprintf(ret, size, "of what ran, %s took %.0f%%",
-			 limits_operation(limits->operation), limits->operation_percent);
 }

@@ -36,6 +36,8 @@ void chosen_read(struct chosen *c, struct session_files *files, const struct ses
 		latency_since(c->reading[(c->readings + 1) % 2], c->since);
 	c->span_ns = columns_span_ns(&since);
 	limits_find(&since.s, since.before, c->since, c->span_ns, &c->limits);
+	if (row->daemon_lives)
+		limits_ask(&c->limits, files->socket);
 }
 
 void chosen_forget(struct chosen *c)

@@ -13,6 +13,7 @@
 #include "job/message_order.h"
 #include "job/probes.h"
 #include "job/sched.h"
+#include "observe/named_waits.h"
 #include "session/named_tensor.h"
 #include "session/objects.h"
 #include "session/poison.h"
@@ -72,6 +73,7 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 			 view_is_poisoned(s, &s->views[job->view[0]], &job->error);
 	call->again = call->ran = call->is_late = false;
 	call->began = call->ended = call->submitted;
+	call->unserved = false;
 	call->from = NULL;
 	call->message = NULL;
 	call->dense = NULL;
@@ -94,6 +96,8 @@ static void submit(struct reactor *r, struct caller *c, struct job *job)
 	job->call = (uint8_t)call->number;
 	call->job = job_index(s, job);
 	fill(s, job, call);
+	c->latest = call->submitted;
+	c->latest_way = named_way(c, call->entry.function);
 	job_become(s, job, JOB_RUNNING);
 	job->start = call->submitted;
 	probe_start(s, job);

@@ -14,6 +14,7 @@
 #include "job/message_order.h"
 #include "job/sched.h"
 #include "memory/sigbus_guard.h"
+#include "observe/named_waits.h"
 
 /* Results of so many bytes are copied when they come; larger ones in the passes that follow. */
 #define COPY_INLINE_BYTES 4096u
@@ -229,6 +230,7 @@ void caller_done(struct reactor *r, struct service_call *call)
 		return;
 	}
 	reactor_charge(r, s);
+	named_waits_return(s, call, r->now);
 	job = &s->jobs[call->job];
 	job->start = call->began;
 	job->end = call->ended;

@@ -54,6 +54,7 @@ static void enter(struct server *server, struct service_call *call)
 	call->serial = ++server->serial;
 	server->at[call->at] = call;
 	server->posted++;
+	server->ring->session->services.serving++;
 }
 
 /* It was returned, or goes back; its number may still be in use (give_number_back). */
@@ -61,6 +62,7 @@ static void leave(struct server *server, const struct service_call *call)
 {
 	server->at[call->at] = NULL;
 	server->posted--;
+	server->ring->session->services.serving--;
 }
 
 /* The process's memory of that number is its own again. */

@@ -158,6 +158,18 @@ static void dispatch(struct reactor *r, struct service *service)
 	}
 }
 
+/* For the tools, and for those who call it: how many serve it, and with how many threads. */
+static void show(struct service *service)
+{
+	uint32_t lanes = 0;
+
+	for (const struct server *s = service->serving; s; s = s->next_serving)
+		lanes += COUNT_OF(s->lanes);
+	atomic_store_explicit(&service->shown_lanes, lanes, memory_order_relaxed);
+	atomic_store_explicit(&service->shown_servers, service->serving_count,
+			      memory_order_relaxed);
+}
+
 /* A server has come: perhaps it has the functions that no other one had. */
 static void revive(struct service *service)
 {
@@ -281,6 +293,7 @@ void service_submit(struct reactor *r, struct service_call *call)
 	}
 	ledger_open(&call->caller->guest->page, &service->clock);
 	call->withdrawn = false;
+	call->unserved = !service->serving;
 	enqueue(service, call);
 	dispatch(r, service);
 	watch(r, service);
@@ -363,6 +376,7 @@ void service_comes(struct reactor *r, struct server *server)
 	server->next_serving = service->serving;
 	service->serving = server;
 	service->serving_count++;
+	show(service);
 	revive(service);
 	dispatch(r, service);
 	mailbox_send(r->outbox, &(struct mail){.type = MAIL_SERVE, .server = server});
@@ -372,6 +386,7 @@ void service_lanes(struct reactor *r, struct server *server)
 {
 	(void)atomic_exchange(&server->lanes_told,
 			      false); /* what is loaded next is at least as new */
+	show(server->service);
 	dispatch(r, server->service);
 }
 
@@ -384,6 +399,7 @@ void service_goes(struct reactor *r, struct server *server)
 		at = &(*at)->next_serving;
 	*at = server->next_serving;
 	service->serving_count--;
+	show(service);
 	if (!service->serving)
 		service->bereft_since = r->now;
 	dispatch(r, service); /* what only this one could have served waits apart from now on */

@@ -108,7 +108,17 @@
 	X(CALLS_WAITING, "calls_waiting") /* ready, and not handed over yet */                     \
 	X(CALL_TICKS, "call_ticks")       /* that the functions ran that it called */              \
 	X(SERVED, "served") /* calls of other sessions (quoit_serve) that have returned */         \
-	X(SERVE_TICKS, "serve_ticks") /* that those ran */
+	X(SERVE_TICKS, "serve_ticks") /* that those ran */                                         \
+	X(SERVING, "calls_serving")   /* calls of other sessions that its program has now */       \
+	/* jobs that wait for others, at something with a name; and at what */                     \
+	X(WAIT_NAMED, "jobs_waiting_named")                                                        \
+	X(WAIT_SERVICE, "jobs_waiting_service")                                                    \
+	X(WAIT_LOCK, "jobs_waiting_lock")                                                          \
+	X(WAIT_FLAG, "jobs_waiting_flag")                                                          \
+	X(WAIT_SEMAPHORE, "jobs_waiting_semaphore")                                                \
+	X(WAIT_BARRIER, "jobs_waiting_barrier")                                                    \
+	X(WAIT_QUEUE, "jobs_waiting_queue")                                                        \
+	X(NAMED_TICKS, "named_wait_ticks") /* time in which it did nothing but wait so */
 
 /*
  * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.
@@ -291,10 +301,44 @@ struct quoit_site_held {
 /* The files tell call sites for at most this many rings of a session. */
 #define QUOIT_SITE_RINGS 8u
 
+/* What jobs wait for at something with a name. */
+enum quoit_named_way {
+	/* a thread of the service; the lock, flag, semaphore or barrier; room in the queue */
+	QUOIT_NAMED_FIRST,
+	/* somebody who serves it; a condition of the lock; a message of the queue */
+	QUOIT_NAMED_SECOND,
+	QUOIT_NAMED_WAYS,
+};
+
+/*
+ * Something with a name that the session has open, or had: a service, a lock, a queue (sync.h).
+ * ticks: time in which no job of the session ran, or waited for memory, a core or a device, until
+ * one of its jobs that waited here went on.
+ */
+struct quoit_named_wait {
+	uint64_t number; /* as in SERVICES (ctl.h); 0: nothing */
+	uint32_t uid;    /* its user */
+	uint32_t kind;   /* enum quoit_sync_kind; 0: a service */
+	char name[32];   /* ended by zeros */
+	uint64_t ticks[QUOIT_NAMED_WAYS];
+	uint32_t jobs;           /* of the session that wait there now */
+	uint32_t servers, lanes; /* of a service, now: rings that serve it, and threads in these */
+	uint32_t reserved;
+};
+QUOIT_STATIC_ASSERT(sizeof(struct quoit_named_wait) == 80, "no padding");
+
+/* What the session does nothing but wait for now.  These ticks are in no row yet. */
+struct quoit_named_now {
+	uint64_t ticks; /* for so long; 0: for nothing, and the rest does not count */
+	uint32_t row;
+	uint32_t way; /* enum quoit_named_way */
+};
+
 /*
  * latency.N.  The labels are the phases' names, and the counts have the same order.  bytes_at is
  * the offset of the operations' bytes, which have the order of operation[]; held_at is that of what
- * the program held, by rings and sites as in site[]; 0: the file has none.
+ * the program held, by rings and sites as in site[]; 0: the file has none.  named_at is that of a
+ * struct quoit_named_now, with `named` rows behind it; 0: the file has none.
  */
 struct quoit_session_latency {
 	struct quoit_stats_header header;
@@ -308,11 +352,14 @@ struct quoit_session_latency {
 	char label[QUOIT_PHASE_NR][QUOIT_LABEL_BYTES];
 	uint32_t bytes_at;
 	uint32_t held_at;
+	uint32_t named_at, named;
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_operation_block operation[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t bytes[QUOIT_OP_NR];
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t count[QUOIT_PHASE_NR][QUOIT_LATENCY_BUCKETS];
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site site[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
 	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_site_held held[QUOIT_SITE_RINGS][QUOIT_MAX_SITES];
+	QUOIT_ALIGNED(QUOIT_LINE) struct quoit_named_now named_now;
+	struct quoit_named_wait named_wait[QUOIT_MAX_SERVICES];
 };
 
 struct quoit_reactor_block {
