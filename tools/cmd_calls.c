@@ -26,8 +26,9 @@ static const struct args_command command = {
 	"one.\n"
 	"MEAN is the mean time that a call ran, WAIT the mean time that it waited before, LONGEST\n"
 	"the longest time that one ran.  '-': not known.  You see your own callers and the\n"
-	"callers of your services; root and quoitd's own user see all.  Exit status 1: there\n"
-	"is none to show, there is no such service, or quoitd is not there.",
+	"callers of your services; root, quoitd's own user and the group of its option\n"
+	"stats-group see all.  Exit status 1: there is none to show, there is no such service,\n"
+	"or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */

@@ -16,7 +16,7 @@
 #include "exporter/server.h"
 #include "read/runtime.h"
 
-enum { LISTEN, HOST, USERS, SESSIONS, MOST, ONCE, SOCKET };
+enum { LISTEN, HOST, USERS, SESSIONS, MOST, SERVICES, ONCE, SOCKET };
 
 static const struct args_option options[] = {
 	[LISTEN] = {"listen", "ADDRESS:PORT",
@@ -28,6 +28,9 @@ static const struct args_option options[] = {
 		   "also export a dozen figures of each user whose sessions you may see"},
 	[SESSIONS] = {"sessions", NULL, "also export the busiest of the sessions that you may see"},
 	[MOST] = {"most", "N", "export N sessions at most (default 16; 1 to 256)"},
+	[SERVICES] =
+		{"services", NULL,
+		 "also export the services, locks, queues and their kin that quoitd shows you"},
 	[ONCE] = {"once", NULL, "print the metrics, and exit"},
 	[SOCKET] = {"socket", "PATH", "quoitd's socket; counter files lie beside it"},
 	{NULL},
@@ -43,8 +46,8 @@ static const struct args_command command = {
 	"quoitd quoit_up is 0.  A request with another Host than those served (--host) is\n"
 	"refused (421), so a web page that gives its own name this machine's address cannot\n"
 	"read the metrics through a browser.  Anybody that can reach the port may read\n"
-	"everything, on loopback all users of the machine; with --users and --sessions that\n"
-	"includes what quoitd shows each user of its own sessions only.  Counters of a user\n"
+	"everything, on loopback all users of the machine; with --users, --sessions and\n"
+	"--services that includes what quoitd shows each user of its own only.  Counters of a user\n"
 	"begin when the exporter first reads them; with --once, when the sessions were opened.\n"
 	"Exit status 1: it cannot listen; with --once, the counter files cannot be read.",
 	options};
@@ -161,6 +164,7 @@ int cmd_exporter(int argc, char **argv)
 			return 2;
 		c.users |= opt == USERS;
 		c.sessions |= opt == SESSIONS;
+		c.services |= opt == SERVICES;
 		once |= opt == ONCE;
 	}
 	if (opt != ARGS_END)

@@ -23,8 +23,8 @@ static const struct args_command command = {
 	"holds a lock.  VALUE: 1 if a flag is set, how many a semaphore has, how many wait at a\n"
 	"barrier, messages of a queue, bytes of a tensor, keys of a keyspace; SIZE is what these\n"
 	"messages or keys take.  MEAN is the mean time that a call of a service ran.  '-': not\n"
-	"known, or there is none.  Root and quoitd's own user see all of them.  Exit status 1:\n"
-	"there is none to show, or quoitd is not there.",
+	"known, or there is none.  Root, quoitd's own user and the group of its option stats-group\n"
+	"see all of them.  Exit status 1: there is none to show, or quoitd is not there.",
 	listing_options};
 
 /* ---- the columns ---- */

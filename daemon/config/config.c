@@ -47,7 +47,9 @@ const struct option_row config_rows[] = {
 	 "most tensors of one session alive at a time", true},
 	{"log", OPTION_LEVEL, FIELD(log), 0, 0, "LEVEL", "error, warning, info or debug", true},
 	{"stats-group", OPTION_GROUP, FIELD(stats_group), 0, 0, "GROUP",
-	 "group whose members may read the counter files of all sessions (default: none)", true},
+	 "group whose members may read the counter files of all sessions, and see what is done with "
+	 "services and locks (default: none)",
+	 true},
 	{"module", OPTION_LIST, FIELD(module), 0, 0, "PATH",
 	 "plug-in module to load, which adds operations; may be given several times", false},
 	{"module-ms", OPTION_NUMBER, FIELD(module_ms), 10, 86400000, "MS",

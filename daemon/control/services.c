@@ -46,9 +46,11 @@ static bool is_member(const struct connection *c, gid_t gid)
 	return is;
 }
 
-bool services_may_look(const struct connection *c, uid_t uid)
+bool services_may_look_at_all(const struct connection *c)
 {
-	return c->uid == uid || connection_is_in_charge(c);
+	const gid_t group = c->control->config->stats_group.gid;
+
+	return connection_is_in_charge(c) || (group != (gid_t)-1 && is_member(c, group));
 }
 
 bool services_may_call(const struct connection *c, const struct service *service)

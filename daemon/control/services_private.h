@@ -17,9 +17,14 @@ static inline uid_t services_user(const struct connection *c, uint32_t uid)
 	return uid == QUOIT_SERVICE_OWN ? c->uid : uid;
 }
 
-/* May the connection's user call it?  Is it of the user's own, or is the user in charge? */
+/* May the connection's user call it? */
 bool services_may_call(const struct connection *c, const struct service *service);
-bool services_may_look(const struct connection *c, uid_t uid);
+
+/*
+ * May the user see what all users' services and callers do?  Those may who can read all sessions'
+ * counters; others see their own.
+ */
+bool services_may_look_at_all(const struct connection *c);
 
 /* -EINVAL, with a text: no service can have this name. */
 int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t size);

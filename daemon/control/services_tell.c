@@ -48,20 +48,19 @@ static void fill_counts(const struct service *s, struct quoit_service_reply *r)
 	r->kib = kib_of(atomic_load_explicit(&s->object->shown_bytes, memory_order_relaxed));
 }
 
-static bool may_see(const struct connection *c, const struct service *s)
-{
-	return services_may_look(c, s->uid) || services_may_call(c, s);
-}
-
 void services_tell(struct connection *c, const struct quoit_ctl *m)
 {
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	const bool all = services_may_look_at_all(c);
 
 	for (const struct service *s = c->control->services.first; s; s = s->next) {
-		if (s->id < m->services.service || s->ending || !may_see(c, s))
+		const bool may_look = all || s->uid == c->uid;
+
+		if (s->id < m->services.service || s->ending ||
+		    !(may_look || services_may_call(c, s)))
 			continue;
 		fill_service(s, &answer.service_reply);
-		answer.service_reply.known = services_may_look(c, s->uid);
+		answer.service_reply.known = may_look;
 		if (answer.service_reply.known)
 			fill_counts(s, &answer.service_reply);
 		connection_reply(c, &answer, NULL, 0);
@@ -91,12 +90,13 @@ static void fill_caller(const struct caller *i, struct quoit_caller_reply *r)
 void services_tell_callers(struct connection *c, const struct quoit_ctl *m)
 {
 	struct quoit_ctl answer = {.type = m->type, .seq = m->seq};
+	const bool all = services_may_look_at_all(c);
 
 	for (const struct service *s = c->control->services.first; s; s = s->next)
 		for (const struct caller *i = s->id == m->services.service ? s->callers : NULL; i;
 		     i = i->next) {
 			if (i->number < m->services.caller ||
-			    !(services_may_look(c, i->uid) || services_may_look(c, s->uid)))
+			    !(all || i->uid == c->uid || s->uid == c->uid))
 				continue;
 			fill_caller(i, &answer.caller_reply);
 			connection_reply(c, &answer, NULL, 0);

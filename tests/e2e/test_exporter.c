@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_exporter.c - what quoit exporter serves, to whom, and how it withstands strangers */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "exporter.h"
 #include "tool.h"
 
-#define PATIENCE    6000   /* times 10 ms */
+#define PATIENCE    6000 /* times 10 ms */
+#define PATIENCE_MS 60000
 #define FRESH_US    300000 /* a text is served for a little less */
 #define OPENMETRICS "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
 
@@ -223,6 +225,56 @@ static void open_session(struct client *c)
 	run_jobs(c, 1000);
 }
 
+/* A lock that is held and waited for, and a queue with a message. */
+static void use_things(struct client *c)
+{
+	int lock = quoit_open_lock(c->s, "ledger", NULL),
+	    queue = quoit_open_queue(c->s, "rows", NULL);
+	quoit_tensor x = quoit_create_vector(c->q, QUOIT_F32, 4);
+
+	cr_assert(lock >= 0 && queue >= 0, "%s", quoit_open_text());
+	cr_assert_eq(quoit_run(c->q, quoit_lock(lock, 0), PATIENCE_MS), 0);
+	cr_assert_eq(quoit_push(c->q, quoit_fill(x, 1)), 0);
+	cr_assert_eq(quoit_run(c->q, quoit_send(queue, x), PATIENCE_MS), 0);
+	cr_assert_eq(quoit_push(c->q, quoit_lock(lock, 0)), 0);
+	cr_assert_eq(quoit_flush(c->q), 0);
+}
+
+Test(exporter, services_locks_and_queues_are_told_to_who_asks_for_them)
+{
+	static const char *const options[] = {"--services", NULL}, *const none[] = {NULL};
+	struct http_answer a = {0};
+	struct exporter e;
+	struct client c;
+	char sample[160];
+
+	client_open(&c, NULL, NULL);
+	use_things(&c);
+	exporter_start(&e, c.d.socket, options, NULL);
+	snprintf(sample, sizeof sample,
+		 "quoit_object_calls_waiting{kind=\"lock\",uid=\"%u\",user=\"%s\",name=\"ledger\"}",
+		 geteuid(), getpwuid(geteuid())->pw_name);
+	for (unsigned tries = 0; tries < PATIENCE; tries++) {
+		http_free(&a);
+		exporter_metrics(&e, NULL, &a);
+		if (exporter_value(a.body, sample) > 0)
+			break;
+		usleep(10000);
+	}
+	cr_expect_eq(exporter_value(a.body, sample), 1, "%s", a.body);
+	cr_expect(strstr(a.body, "name=\"rows\"} 1\n"), "%s", a.body);
+	cr_expect(strstr(a.body, "\nquoit_lock_held{"));
+	http_free(&a);
+	exporter_stop(&e);
+	exporter_start(&e, c.d.socket, none, NULL);
+	exporter_metrics(&e, NULL, &a);
+	cr_expect_not(strstr(a.body, "quoit_object"));
+	http_free(&a);
+	exporter_stop(&e);
+	cr_assert_eq(quoit_close(c.s, QUOIT_CLOSE_CANCEL), 0);
+	daemon_stop(&c.d);
+}
+
 Test(exporter, promtool_finds_nothing_wrong_with_names_and_units)
 {
 	char path[96], line[256];
@@ -231,11 +283,13 @@ Test(exporter, promtool_finds_nothing_wrong_with_names_and_units)
 	if (system("command -v promtool >/dev/null"))
 		cr_skip_test("promtool is missing");
 	open_session(&c);
+	use_things(&c);
 	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
-	cr_assert_eq(once(&c.d, "--sessions --users", path), 0);
+	cr_assert_eq(once(&c.d, "--sessions --users --services", path), 0);
 	snprintf(line, sizeof line, "promtool check metrics <%s", path);
 	cr_expect_eq(system(line), 0);
-	client_close(&c);
+	cr_assert_eq(quoit_close(c.s, QUOIT_CLOSE_CANCEL), 0);
+	daemon_stop(&c.d);
 }
 
 Test(exporter, promtool_finds_the_alert_rules_right_and_they_tell_what_they_should)
@@ -266,7 +320,7 @@ Test(exporter, rules_are_of_metrics_that_there_are)
 /* promtool reads only the old format. */
 Test(exporter, a_strict_parser_of_openmetrics_takes_all_of_it)
 {
-	static const char *const sessions[] = {"--sessions", NULL};
+	static const char *const sessions[] = {"--sessions", "--services", NULL};
 	static const char program[] =
 		"/usr/bin/python3 -c '"
 		"import sys; from prometheus_client.openmetrics.parser import *; "

@@ -15,6 +15,7 @@
 #include <quoit/stats.h>
 
 #include "configuration.h"
+#include "offer.h"
 #include "process.h"
 #include "recorder.h"
 #include "users.h"
@@ -117,6 +118,39 @@ Test(stats_group, its_members_read_all_counters_and_no_trace)
 	close(recorder);
 	users_close(alice);
 	users_close(bob);
+	stop(&d);
+}
+
+/* What `quoit ls` or `quoit calls` shows of this column to this user with this group. */
+static void expect_column(const struct daemon *d, const char *command, uid_t uid, gid_t gid,
+			  const char *column, const char *wanted)
+{
+	const char *words[] = {"quoit",        command, "--socket", d->socket,
+			       "--no-headers", "-o",    column,     NULL};
+
+	(void)users_run(uid, gid, said, sizeof said, words);
+	cr_expect_str_eq(said, wanted, "%s of %s to %u of %u: '%s'", column, command, uid, gid,
+			 said);
+}
+
+/* What is done with services and locks is no less than a session's counters. */
+Test(stats_group, its_members_see_what_others_do_with_each_other)
+{
+	const struct quoit_serve_params own = {.lanes = 1};
+	struct offer *o = offer_make();
+	pid_t server, caller;
+	struct daemon d;
+
+	start(&d, USERS_GROUP);
+	server = offer_serve(o, d.socket, "fft", &own, (struct offer_who){USERS_ALICE, 0});
+	caller = offer_call(d.socket, "fft", 3, (struct offer_who){USERS_ALICE, 0});
+	expect_column(&d, "ls", CAROL, USERS_GROUP, "callers", "1\n");
+	expect_column(&d, "calls", CAROL, USERS_GROUP, "uid", "4000001\n");
+	expect_column(&d, "ls", CAROL, CAROL, "callers", "");
+	expect_column(&d, "calls", CAROL, CAROL, "uid", "");
+	offer_end(caller);
+	offer_end(server);
+	offer_free(o);
 	stop(&d);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect_services.h"
 #include "collect_sessions.h"
 #include "collect_timings.h"
 #include "collect_users.h"
@@ -250,6 +251,8 @@ static int write_reading(struct exposition *e, struct collect *c, struct reading
 		collect_timings(e, &r->sessions.totals, r->files.directory);
 		err = write_sessions(e, c, r);
 	}
+	if (!err && c->services && r->state == DAEMON_UP)
+		err = collect_services(e, c->socket, r->sessions.totals.origin.tsc_hz);
 	exposition_end(e);
 	return err;
 }

@@ -18,6 +18,9 @@
 #define COLLECT_SESSIONS      16  /* default number */
 #define COLLECT_MOST_SESSIONS 256 /* largest number */
 
+/* Things with a name that have series of their own; the others are counted. */
+#define COLLECT_SERVICES 128
+
 struct user_sums;
 
 /* Initialise the members up to `whole`, and the rest with zeros. */
@@ -26,6 +29,7 @@ struct collect {
 	bool sessions; /* series for single sessions that we may read */
 	unsigned most; /* how many sessions; 0: COLLECT_SESSIONS */
 	bool users;    /* series for each user of these sessions */
+	bool services; /* series for services, locks and their kin that quoitd shows us */
 	bool whole; /* users start with all that their sessions have done, for a single reading */
 
 	struct user_sums *known; /* from the readings before */

@@ -56,6 +56,12 @@ static int end_of_list(int err)
 
 int services_read(int fd, const char *socket, struct services *ret, char text[CONTROL_TEXT_BYTES])
 {
+	return services_read_some(fd, socket, SIZE_MAX, ret, text);
+}
+
+int services_read_some(int fd, const char *socket, size_t most, struct services *ret,
+		       char text[CONTROL_TEXT_BYTES])
+{
 	uint64_t least = 0;
 	int err;
 
@@ -67,6 +73,9 @@ int services_read(int fd, const char *socket, struct services *ret, char text[CO
 			return end_of_list(err);
 		if (!append_service(ret, &m.service_reply))
 			return out_of_memory(text);
+		ret->is_cut = ret->count == most;
+		if (ret->is_cut)
+			return 0;
 		least = m.service_reply.service + 1;
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef QUOIT_TOOLS_SERVICES_H
 #define QUOIT_TOOLS_SERVICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "control.h"
@@ -13,6 +14,7 @@
 struct services {
 	struct quoit_service_reply *list; /* in the order of their numbers */
 	size_t count, room;
+	bool is_cut; /* there may be more */
 };
 
 struct service_callers {
@@ -25,6 +27,10 @@ struct service_callers {
  * with a sentence in `text`.  The caller frees the list in either case.
  */
 int services_read(int fd, const char *socket, struct services *ret, char text[CONTROL_TEXT_BYTES]);
+
+/* The same, but end after so many; then ret->is_cut is true. */
+int services_read_some(int fd, const char *socket, size_t most, struct services *ret,
+		       char text[CONTROL_TEXT_BYTES]);
 int services_read_callers(int fd, const char *socket, uint64_t service, struct service_callers *ret,
 			  char text[CONTROL_TEXT_BYTES]);
 

@@ -116,7 +116,8 @@ enum quoit_ctl_type {
 	 * CALLER: the memory of a session that calls, for reading; the reply carries its memfd.
 	 * SERVICES, CALLERS: describe the service, or the caller of one, with the lowest number from
 	 * a given one on.  Users see the services that they may call, and their own callers and the
-	 * callers of their services; root and quoitd's own user see all.  -ENOENT: no further one.
+	 * callers of their services; root, quoitd's own user and members of the group of option
+	 * stats-group see all.  -ENOENT: no further one.
 	 */
 	QUOIT_CTL_SERVE,
 	QUOIT_CTL_SERVICE,
