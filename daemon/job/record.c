@@ -294,6 +294,16 @@ static uint8_t place_on_device(const struct session *s, const struct job *job)
 	return (uint8_t)(QUOIT_TRACE_STREAM + device * QUOIT_TRACE_STREAMS + stream);
 }
 
+static uint8_t place_of_call(const struct session *s, const struct job *job)
+{
+	const struct caller *c;
+
+	if (job->sqe.team < QUOIT_TEAM_SERVICE)
+		return QUOIT_TRACE_TEAM;
+	c = s->services.caller[job->sqe.team - QUOIT_TEAM_SERVICE];
+	return c && c->service->object ? QUOIT_TRACE_SYNC : QUOIT_TRACE_SERVICE;
+}
+
 uint8_t record_place(const struct session *s, const struct job *job)
 {
 	if (!has_run(job))
@@ -307,7 +317,7 @@ uint8_t record_place(const struct session *s, const struct job *job)
 	if (job_names_file(job))
 		return QUOIT_TRACE_KERNEL;
 	if (job->sqe.opcode == QUOIT_OP_CALL)
-		return job->sqe.team < QUOIT_TEAM_SERVICE ? QUOIT_TRACE_TEAM : QUOIT_TRACE_SERVICE;
+		return place_of_call(s, job);
 	return job->state == JOB_RUNNING ? QUOIT_TRACE_WORKERS : QUOIT_TRACE_REACTOR;
 }
 

@@ -56,6 +56,16 @@ static inline void record_job(struct ring *r, const struct job *job, int32_t res
 /* The program has released what this acquire was granted.  awaited: TSC, 0: no job waited for it. */
 void record_hold(struct session *s, const struct job *job, uint64_t awaited, uint64_t now);
 
+/* A call of a service or a lock has come back (record_named.c); its job is about to end. */
+void record_named_call(struct session *s, const struct job *job, const struct service_call *call);
+
+static inline void record_named(struct session *s, const struct job *job,
+				const struct service_call *call)
+{
+	if (__builtin_expect(s->trace != NULL, 0))
+		record_named_call(s, job, call);
+}
+
 /*
  * When it is time: take what the client has noted, as far as *notes (for all sessions together)
  * allows, publish the counts, and make room.  Rings' pages are guarded.  Returns the ticks that it

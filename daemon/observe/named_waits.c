@@ -49,7 +49,7 @@ static uint64_t stalled_from(const struct named_waits *w, const struct caller *c
 	return later(from, submitted);
 }
 
-static void charge(struct named_waits *w, const struct service_call *call, uint64_t now)
+static void charge(struct named_waits *w, struct service_call *call, uint64_t now)
 {
 	struct caller *c = call->caller;
 	const uint64_t from = stalled_from(w, c, call->submitted);
@@ -57,12 +57,13 @@ static void charge(struct named_waits *w, const struct service_call *call, uint6
 
 	if (to <= from)
 		return;
+	call->stalled = to - from;
 	c->stalled[way_of(call)] += to - from;
 	c->charged_until = to;
 	w->ticks += to - from;
 }
 
-void named_waits_return(struct session *s, const struct service_call *call, uint64_t now)
+void named_waits_return(struct session *s, struct service_call *call, uint64_t now)
 {
 	struct named_waits *w = &s->services.waits;
 

@@ -28,7 +28,7 @@ static inline uint8_t named_way(const struct caller *c, uint8_t function)
 }
 
 /* A call comes back, and its job is about to end.  The session's reactor. */
-void named_waits_return(struct session *s, const struct service_call *call, uint64_t now);
+void named_waits_return(struct session *s, struct service_call *call, uint64_t now);
 
 /* Count what waits, and tell it in the session's latency file.  The session's reactor. */
 void named_waits_look(struct session *s, uint64_t now);

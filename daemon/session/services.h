@@ -121,6 +121,7 @@ struct service_call {
 	uint8_t moves;      /* bit i: bytes of tensor i do */
 	uint64_t bytes;     /* of these tensors, as RETURN must bring them */
 	uint64_t submitted; /* TSC */
+	uint64_t stalled; /* when it comes back: what was charged for it (observe/named_waits.h) */
 	struct quoit_call_entry entry;
 	/* The service's: */
 	struct service_call *older, *newer; /* in the guest's queue */
@@ -133,7 +134,8 @@ struct service_call {
 	bool stranded;                      /* with those whose function no server has */
 	bool withdrawn;                     /* it is not to begin */
 	/* The server's: */
-	struct server *server; /* that has it, or had it last */
+	struct server *server; /* that has it, or had it last: by then it may have been freed */
+	pid_t pid;             /* of its process */
 	uint32_t at, serial;   /* where it is in that server's table; which one there it is */
 	uint32_t slot;         /* index of its CQE */
 	struct service_call *next_pending;

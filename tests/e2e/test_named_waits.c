@@ -461,12 +461,12 @@ Test(named_waits, service_that_is_short_of_threads_is_named_with_their_number)
 	end_served(&s);
 }
 
-/* Two at a time: one runs, and one waits, in the process itself. */
-static void call_for_two(void *arg)
+/* Four at a time: one runs, and of the others one waits in the process itself. */
+static void call_four(void *arg)
 {
 	struct served *s = arg;
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 4; i++)
 		cr_assert_eq(quoit_push(s->a.q, call(s, "nap", ROUND_US)), 0);
 	cr_assert_eq(quoit_wait_all(s->a.q, QUOIT_FOREVER), 0);
 }
@@ -474,7 +474,7 @@ static void call_for_two(void *arg)
 Test(named_waits, waits_for_threads_that_are_over_count)
 {
 	struct served s = serve(1);
-	struct rounds r = rounds_begin(call_for_two, &s);
+	struct rounds r = rounds_begin(call_four, &s);
 
 	expect_limit(&s.f.d, s.a.s, "waits for the service fft, which has too few threads");
 	rounds_end(&r);
@@ -517,4 +517,119 @@ Test(named_waits, program_that_serves_is_not_idle)
 	__atomic_store_n(&s.o->open, 1, __ATOMIC_SEQ_CST);
 	cr_expect(says(&s.f.d, "idle", line), "%s", said);
 	end_served(&s);
+}
+
+/* ---- recordings ---- */
+
+static char path[] = "/tmp/quoit-named.XXXXXX";
+
+static char *read_tool(const char *line)
+{
+	const size_t most = 4 << 20;
+	char all[256], *text = malloc(most);
+	FILE *from;
+	size_t n;
+
+	snprintf(all, sizeof all, "%s/quoit %s", tool_folder(), line);
+	from = popen(all, "r");
+	cr_assert(text && from);
+	n = fread(text, 1, most - 1, from);
+	text[n] = '\0';
+	cr_expect_eq(pclose(from), 0);
+	return text;
+}
+
+static unsigned times(const char *text, const char *words)
+{
+	unsigned n = 0;
+
+	for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* Record this process, until quoitd ends.  Returns when this session is recorded. */
+static FILE *begin_record(const struct daemon *d, struct quoit_session *s)
+{
+	char line[256];
+	FILE *recorder;
+
+	cr_assert_geq(mkstemp(path), 0);
+	snprintf(line, sizeof line, "exec %s/quoit trace record -p %d --socket=%s -o %s 2>&1",
+		 tool_folder(), getpid(), d->socket, path);
+	recorder = popen(line, "r");
+	cr_assert(recorder);
+	snprintf(line, sizeof line, "%s/private/sessions/trace.%" PRIu64, d->folder, session_of(s));
+	for (unsigned ms = 0; access(line, F_OK) < 0; ms += 10) {
+		cr_assert_lt(ms, PATIENCE_MS, "%s", line);
+		usleep(10000);
+	}
+	usleep(300000); /* until the recorder has seen it */
+	return recorder;
+}
+
+static void end_record(FILE *recorder)
+{
+	char line[256];
+
+	while (fgets(line, sizeof line, recorder))
+		;
+	(void)pclose(recorder);
+}
+
+Test(named_waits, trace_and_report_have_each_wait_for_a_lock_by_its_name)
+{
+	struct parties t = parties_begin_with(quoit_open_lock, NULL);
+	FILE *recorder = begin_record(&t.f.d, t.b.s);
+	unsigned long long n = 0, waited = 0, stalled = 0;
+	char *text, words[64];
+	const char *at;
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		lock_in_turn(&t);
+	usleep(300000);
+	parties_end(&t);
+	end_record(recorder);
+	snprintf(words, sizeof words, "trace json %s", path);
+	text = read_tool(words);
+	cr_expect_geq(times(text, "\"waits for lock it\""), ROUNDS);
+	cr_expect_eq(times(text, "\"unlock of lock it\""), 2 * ROUNDS);
+	cr_expect(strstr(text, "\"waits for others, ring 0\""), "its track");
+	free(text);
+	snprintf(words, sizeof words, "report %s -o -", path);
+	text = read_tool(words);
+	at = strstr(text, "[\"waits for lock it\",");
+	cr_assert(at);
+	cr_expect_eq(sscanf(strchr(at, ','), ",%llu,%llu,%llu]", &n, &waited, &stalled), 3, "%.60s",
+		     at);
+	cr_expect_eq(n, 2 * ROUNDS);
+	cr_expect_geq(waited, ROUNDS * ROUND_US * UINT64_C(900));
+	cr_expect_geq(stalled, waited / 2);
+	cr_expect_leq(stalled, waited);
+	free(text);
+	unlink(path);
+}
+
+Test(named_waits, trace_has_a_track_for_each_process_that_serves)
+{
+	struct served s = serve(1);
+	FILE *recorder = begin_record(&s.f.d, s.a.s);
+	const uint64_t session = session_of(s.a.s);
+	char *text, words[64];
+
+	for (unsigned i = 0; i < ROUNDS / 4; i++)
+		call_four(&s);
+	usleep(300000);
+	end_served(&s);
+	end_record(recorder);
+	snprintf(words, sizeof words, "trace json %s", path);
+	text = read_tool(words);
+	snprintf(words, sizeof words, "\"service fft, PID %d\"", s.server);
+	cr_expect(strstr(text, words), "%s", words);
+	snprintf(words, sizeof words, "\"call of session %" PRIu64 "\"", session);
+	cr_expect_eq(times(text, words), ROUNDS);
+	cr_expect_eq(times(text, "\"call of service fft\""), ROUNDS);
+	cr_expect_geq(times(text, "\"waits for service fft\""), ROUNDS / 2);
+	free(text);
+	unlink(path);
 }

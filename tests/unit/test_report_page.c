@@ -52,6 +52,42 @@ Test(trace_summary, figures_of_an_operation_are_those_of_its_jobs)
 	case_end(&c);
 }
 
+Test(trace_summary, waits_for_others_are_summed_up_by_what_they_are_for)
+{
+	struct quoit_trace_record call = {.kind = QUOIT_TRACE_NAMED,
+					  .opcode = QUOIT_OP_CALL,
+					  .named = {.kind = QUOIT_SYNC_QUEUE,
+						    .function = QUOIT_SYNC_SEND,
+						    .number = 7,
+						    .asked = CASE_TSC + 1000,
+						    .began = CASE_TSC + 4000,
+						    .stalled = 2000}};
+	struct recording_case c;
+	struct summary s;
+
+	case_begin(&c);
+	case_session(&c, 1, "");
+	case_session(&c, 2, "");
+	case_put(&c, 1, &call);
+	case_put(&c, 2, &call);
+	call.named.stalled = 9000; /* more than it waited */
+	call.named.function = QUOIT_SYNC_RECEIVE;
+	case_put(&c, 1, &call);
+	call.named.kind = QUOIT_SYNC_LOCK;
+	call.named.function = QUOIT_SYNC_UNLOCK; /* that does not wait */
+	case_put(&c, 1, &call);
+	cr_assert_eq(case_load(&c), 0);
+	cr_assert_eq(summary_make(&s, &c.reader, &c.rec), 0);
+	cr_assert_eq(s.named, 2);
+	cr_expect_eq(s.named_wait[0].first.function, QUOIT_SYNC_SEND);
+	cr_expect_eq(s.named_wait[0].times, 2);
+	cr_expect_eq(s.named_wait[0].waited_ns, 6000);
+	cr_expect_eq(s.named_wait[0].stalled_ns, 4000);
+	cr_expect_eq(s.named_wait[1].stalled_ns, 3000);
+	summary_free(&s);
+	case_end(&c);
+}
+
 Test(trace_summary, the_density_of_a_track_is_how_many_there_are_at_a_time)
 {
 	const struct trace_end end = {.tsc = CASE_TSC + SUMMARY_BINS * 1000};

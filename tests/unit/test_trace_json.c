@@ -250,6 +250,102 @@ Test(trace_json, each_stream_of_a_device_has_its_track_in_their_order)
 	case_end(&c);
 }
 
+/* ---- calls of things with a name ---- */
+
+/* Of job `index`: it asked at 1000 ns and began at `began`. */
+static struct quoit_trace_record call_of(uint32_t index, uint32_t kind, uint8_t function,
+					 uint64_t began, uint64_t ended)
+{
+	return (struct quoit_trace_record){.kind = QUOIT_TRACE_NAMED,
+					   .opcode = QUOIT_OP_CALL,
+					   .named = {.sq_index = index,
+						     .kind = (uint8_t)kind,
+						     .function = function,
+						     .number = 40 + kind,
+						     .asked = CASE_TSC + 1000,
+						     .began = CASE_TSC + began,
+						     .ended = CASE_TSC + ended,
+						     .pid = kind ? 0 : 77}};
+}
+
+static void put_name(struct recording_case *c, uint32_t kind, uint32_t uid, const char *name)
+{
+	struct trace_name n = {.number = 40 + kind, .uid = uid, .kind = kind};
+
+	memcpy(n.name, name, strnlen(name, sizeof n.name));
+	trace_writer_put(&c->writer, TRACE_NAMES, 1, &n, sizeof n);
+}
+
+static void put_call(struct recording_case *c, struct quoit_trace_record call, unsigned place)
+{
+	struct quoit_trace_record job =
+		case_job(call.named.sq_index, 1000, call.named.began - CASE_TSC,
+			 call.named.ended - CASE_TSC);
+
+	job.opcode = QUOIT_OP_CALL;
+	job.place = (uint8_t)place;
+	put(c, call);
+	put(c, job);
+}
+
+Test(trace_json, waits_for_others_and_calls_have_the_names_of_what_they_are_of)
+{
+	struct recording_case c;
+	double order;
+	json_t *events;
+
+	case_begin(&c);
+	case_session(&c, 1, "");
+	put_name(&c, QUOIT_SYNC_LOCK, 1000, "ledger");
+	put_name(&c, 0, 4000001, "fft");
+	put_call(&c, call_of(0, QUOIT_SYNC_LOCK, QUOIT_SYNC_LOCK_IT, 5000, 5000), QUOIT_TRACE_SYNC);
+	put_call(&c, call_of(1, QUOIT_SYNC_LOCK, QUOIT_SYNC_UNLOCK, 6000, 6000), QUOIT_TRACE_SYNC);
+	put_call(&c, call_of(2, QUOIT_SYNC_QUEUE, QUOIT_SYNC_RECEIVE, 7000, 7000),
+		 QUOIT_TRACE_SYNC);
+	put_call(&c, call_of(3, 0, 2, 8000, 9000), QUOIT_TRACE_SERVICE);
+	put_call(&c, call_of(4, QUOIT_SYNC_FLAG, QUOIT_SYNC_WAIT_FLAG, 1000, 1000),
+		 QUOIT_TRACE_SYNC);
+	events = events_of(&c);
+	cr_expect_eq(count(events, "X", "waits for lock ledger"), 1);
+	cr_expect_eq(count(events, "X", "lock ledger"), 1, "the job on its ring");
+	cr_expect_eq(count(events, "X", "unlock of lock ledger"), 1);
+	cr_expect_eq(count(events, "X", "waits for messages of queue 45"), 1,
+		     "its name is not known");
+	cr_expect_eq(count(events, "X", "waits for service 4000001/fft"), 1);
+	cr_expect_eq(count(events, "X", "call of service 4000001/fft"), 1);
+	cr_expect_eq(count(events, "X", "waits for flag 42"), 0, "it did not wait");
+	cr_expect_eq(count_on(events, "service 4000001/fft, PID 77", &order), 1);
+	cr_expect_eq(count(events, "X", "call of session 1"), 1);
+	cr_expect_eq(count_on(events, "functions of services", &order), 0);
+	json_decref(events);
+	case_end(&c);
+}
+
+/* Names may have any bytes, and records may be nonsense. */
+Test(trace_json, hostile_names_and_calls_leave_the_text_whole)
+{
+	struct quoit_trace_record bad = call_of(0, QUOIT_SYNC_LOCK, 255, 5000, 5000);
+	struct recording_case c;
+	json_t *events;
+
+	case_begin(&c);
+	case_session(&c, 1, "");
+	put_name(&c, QUOIT_SYNC_LOCK, 0,
+		 "\"\n\xff</script>0123456789012345678901234567890123456789");
+	put_name(&c, QUOIT_SYNC_NR, 0, "none");
+	put_call(&c, bad, QUOIT_TRACE_SYNC);
+	bad.named.kind = 255;
+	put(&c, bad);
+	bad = call_of(1, 0, 255, UINT64_MAX / 2, 0);
+	bad.named.stalled = UINT64_MAX;
+	put(&c, bad);
+	events = events_of(&c);
+	cr_expect_gt(json_array_size(events), 0);
+	cr_expect_eq(c.rec.damaged, 1);
+	json_decref(events);
+	case_end(&c);
+}
+
 Test(trace_json, counters_and_names_of_tracks_are_there)
 {
 	struct recording_case c;

@@ -131,6 +131,21 @@ function held() {
 	return most[0] + ' for ' + percent(Math.min(most[3], data.span), data.span) + ' of the time';
 }
 
+/*
+ * For what sessions did nothing but wait at services, locks and their kin, if that was so for half of
+ * the time in which they had open jobs: what most, its part of all such time, and the part of that in
+ * the time with open jobs; else null.  Rows of data.named: what, times, ns of the waits, ns in which
+ * nothing else went on.
+ */
+function others() {
+	const open = data.groups.slice(1).reduce((total, g) => total + g.open.filter((n) => n > 0).length, 0);
+	const all = data.named.reduce((total, n) => total + n[3], 0), time = open / data.bins * data.span;
+	if (!all || all < time / 2)
+		return null;
+	const most = data.named.reduce((a, b) => b[3] > a[3] ? b : a);
+	return [most[0], percent(most[3], all), percent(Math.min(all, time), time)];
+}
+
 /* One sentence that says where the time of all jobs went. */
 function verdict() {
 	const all = data.operations.filter((o) => o[0] === 0);
@@ -142,6 +157,10 @@ function verdict() {
 	if (!data.groups[0].jobs)
 		return 'No job was recorded.';
 	const failed = data.groups[0].failed ? `${count(data.groups[0].failed)} of ${count(data.groups[0].jobs)} jobs failed. ` : '';
+	const waits = others();
+	if (waits)
+		return `${failed}Sessions did nothing but wait for others for ${waits[2]} of the time with open jobs` +
+			`${cores}. ${waits[1]} of that are ${waits[0]}: what the others do there would help most.`;
 	if (!time)
 		return failed + 'The recording does not tell how long jobs ran or waited' + cores + '.';
 	const [what, ns] = parts.reduce((a, b) => b[1] > a[1] ? b : a);

@@ -151,7 +151,9 @@ static bool put_on_ring(struct chrome *c, const struct recording_job *job, const
 static bool put_on_place(struct chrome *c, const struct recording_job *job, const char *operation,
 			 struct point *ret)
 {
-	struct place_track *place = job->ran ? place_of(c, job) : NULL;
+	/* A service has a track for each process. */
+	const bool elsewhere = job->place == QUOIT_TRACE_SERVICE && chrome_asked(c, job);
+	struct place_track *place = job->ran && !elsewhere ? place_of(c, job) : NULL;
 	int64_t to = job->end > job->start ? job->end : job->start + 1;
 	char name[RECORDING_PLACE_BYTES];
 	unsigned lane, track;
@@ -179,7 +181,8 @@ static void put_job(const struct recording_job *job, void *arg)
 	unsigned n = 0, client = TRACK_STEP * (job->ring + 1) + CLIENT_TRACK;
 	unsigned process = chrome_process(c, job->session);
 	char text[40];
-	const char *operation = recording_operation(job->opcode, text, sizeof text);
+	const char *asked = chrome_asked(c, job);
+	const char *operation = asked ? asked : recording_operation(job->opcode, text, sizeof text);
 	bool submitted = notes_submit(&c->notes, c->rec, job, &point[0].at);
 
 	point[0].process = process;
@@ -243,8 +246,8 @@ static void put_totals(const struct recording_totals *totals, void *arg)
 
 static void put_all(struct chrome *c, struct trace_reader *r, int *ret_err)
 {
-	const struct recording_visitor v = {put_job, chrome_put_event, put_counts, put_totals,
-					    c,       chrome_put_hold};
+	const struct recording_visitor v = {put_job, chrome_put_event, put_counts,      put_totals,
+					    c,       chrome_put_hold,  chrome_put_named};
 	const struct trace_header *h = &c->rec->header;
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"machine\":", c->out);

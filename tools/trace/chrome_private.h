@@ -4,6 +4,7 @@
  *
  *	chrome.c         jobs, counters, and the whole recording
  *	chrome_client.c  what clients noted about a ring, and what they held
+ *	chrome_named.c   waits for others, and the threads of services
  *	chrome_put.c     an event, and names of tracks
  */
 #ifndef QUOIT_TOOLS_TRACE_CHROME_PRIVATE_H
@@ -20,7 +21,8 @@
 #define TRACKS       256u /* the most tracks of quoitd */
 #define TRACK_STEP   100u /* between numbers of tracks, which leaves room for lanes */
 #define CLIENT_TRACK 50u  /* its number, behind a ring's lanes */
-#define HELD_TRACK   60u  /* and those of the lanes of what the program held */
+#define HELD_TRACK   60u  /* and those of the lanes of what the program held, */
+#define OTHERS_TRACK 80u  /* and of waits for others */
 
 /* A ring's notes that are not written yet. */
 struct pending {
@@ -32,8 +34,8 @@ struct pending {
 
 struct ring_tracks {
 	struct lanes lanes;
-	struct lanes held;
-	bool named[LANES], held_named[LANES], client_named, index_known[2];
+	struct lanes held, others;
+	bool named[LANES], held_named[LANES], others_named[LANES], client_named, index_known[2];
 	struct pending pending;
 };
 
@@ -43,6 +45,24 @@ struct place_track {
 	bool named[LANES];
 };
 
+/* A process that serves a service, or did; its threads are lanes. */
+struct service_track {
+	uint64_t number;
+	uint32_t pid;
+	struct lanes lanes;
+	bool named[LANES];
+};
+
+/* Calls that have come back, and whose job's record is still to come; of many, the last ones. */
+#define ASKED 256u
+
+struct asked {
+	const struct recording_session *session;
+	unsigned ring;
+	uint32_t sq_index;
+	char text[RECORDING_NAMED_BYTES];
+};
+
 struct chrome {
 	FILE *out;
 	struct recording *rec;
@@ -50,6 +70,10 @@ struct chrome {
 	struct ring_tracks *(*ring)[QUOIT_MAX_RINGS]; /* by session */
 	struct place_track place[TRACKS];
 	unsigned places;
+	struct service_track service[TRACKS];
+	unsigned services;
+	struct asked asked[ASKED];
+	unsigned asked_next;
 	struct work work;
 	uint64_t flows;
 	bool first, failed;
@@ -83,6 +107,13 @@ unsigned chrome_process(const struct chrome *c, const struct recording_session *
 
 /* NULL: out of memory, which is noted. */
 struct ring_tracks *chrome_ring(struct chrome *c, const struct recording_session *s, unsigned ring);
+
+/* ---- chrome_named.c ---- */
+
+void chrome_put_named(const struct recording_named *n, void *arg);
+
+/* What a job that is a call has asked for; NULL: not known. */
+const char *chrome_asked(const struct chrome *c, const struct recording_job *job);
 
 /* ---- chrome_client.c ---- */
 

@@ -42,6 +42,7 @@ enum trace_chunk_type {
 	TRACE_SITES,   /* struct trace_site[] of a session */
 	TRACE_TOTALS,  /* struct trace_totals, followed by the reactors and cores */
 	TRACE_END,
+	TRACE_NAMES, /* struct trace_name[] of what a session's calls are of */
 };
 
 struct trace_chunk {
@@ -64,6 +65,14 @@ struct trace_session {
 struct trace_site {
 	uint32_t ring, site; /* as in struct quoit_trace_event */
 	char name[40];
+};
+
+/* A service, a lock or its kin. */
+struct trace_name {
+	uint64_t number; /* as in struct quoit_trace_named */
+	uint32_t uid;    /* its user */
+	uint32_t kind;   /* enum quoit_sync_kind; 0: a service */
+	char name[32];   /* ends with a NUL or is cut off, and may have any bytes */
 };
 
 struct trace_reactor {
@@ -100,6 +109,7 @@ QUOIT_STATIC_ASSERT(sizeof(struct trace_header) % 8 == 0, "chunks are aligned");
 QUOIT_STATIC_ASSERT(sizeof(struct trace_chunk) == 16, "no padding");
 QUOIT_STATIC_ASSERT(sizeof(struct trace_session) == 96, "no padding");
 QUOIT_STATIC_ASSERT(sizeof(struct trace_site) == 48, "no padding");
+QUOIT_STATIC_ASSERT(sizeof(struct trace_name) == 48, "no padding");
 QUOIT_STATIC_ASSERT(sizeof(struct trace_end) == 96, "no padding");
 
 #endif

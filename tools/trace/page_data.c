@@ -278,6 +278,26 @@ static void put_held(struct page_data *p)
 	close_list(p, ']');
 }
 
+/* ---- waits for others ---- */
+
+static void put_named(struct page_data *p)
+{
+	char text[RECORDING_NAMED_BYTES];
+
+	open_list(p, "named", '[');
+	for (unsigned i = 0; i < p->summary->named; i++) {
+		const struct summary_named *n = &p->summary->named_wait[i];
+
+		next(p);
+		recording_waits(p->summary->rec, &n->first, text);
+		fputs("\n[", p->out);
+		text_put_json(p->out, text);
+		fprintf(p->out, ",%" PRIu64 ",%" PRId64 ",%" PRId64 "]", n->times, n->waited_ns,
+			n->stalled_ns);
+	}
+	close_list(p, ']');
+}
+
 /* ---- jobs and waits, one by one ---- */
 
 static int64_t from_begin(int64_t ns)
@@ -389,6 +409,7 @@ int page_data_write(struct trace_reader *r, struct recording *rec, const struct 
 	put_tracks(&p);
 	put_cores(&p);
 	put_held(&p);
+	put_named(&p);
 	put_names(&p);
 	put_slices(&p);
 	fputs("}\n", out);

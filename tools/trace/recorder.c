@@ -150,6 +150,8 @@ static void count_records(struct recorder *r, struct recorder_tail *t, size_t co
 			r->end.jobs++;
 		} else if (record->kind == QUOIT_TRACE_HOLD) {
 			recorder_want_sites(t, record);
+		} else if (record->kind == QUOIT_TRACE_NAMED) {
+			recorder_want_name(t, record);
 		}
 	}
 	r->end.records += count;
@@ -190,6 +192,7 @@ static uint64_t look_at_tail(struct recorder *r, struct recorder_tail *t, uint64
 		all += n;
 	} while (n == BUFFER_RECORDS && all < 2 * QUOIT_TRACE_MOST);
 	recorder_look_at_sites(r, t, now);
+	recorder_look_at_names(r, t, now);
 	if (t->tail.over) {
 		add_up(r, &t->tail);
 		if (!t->tail.ended) /* there may be a new file of this session (follow_again) */

@@ -29,6 +29,17 @@ struct recorder_what {
 	bool alone; /* no other program uses this quoitd */
 };
 
+/* Services, locks and their kin in a session's records; of many, the last ones. */
+#define RECORDER_THINGS 128u
+
+struct recorder_things {
+	uint64_t number[RECORDER_THINGS];
+	bool known[RECORDER_THINGS]; /* it has had its name written */
+	unsigned count;              /* it may be more than there is room for */
+	unsigned lacking;            /* so many are not known */
+	uint64_t next_ns, pause_ns;  /* when to look for names; how much later to look again */
+};
+
 struct recorder_tail {
 	struct tail tail;
 	bool present;                      /* the session's file was there at the last look */
@@ -36,6 +47,7 @@ struct recorder_tail {
 	uint64_t known[QUOIT_SITE_RINGS];  /* call sites that have had their names written */
 	uint64_t next_sites_ns;            /* when to look for further names */
 	uint64_t sites_pause_ns;           /* how much later to look again */
+	struct recorder_things things;
 };
 
 struct recorder {

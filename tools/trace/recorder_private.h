@@ -4,6 +4,7 @@
  *
  *	recorder.c           begin, look, end; records
  *	recorder_ask.c       requests to quoitd
+ *	recorder_named.c     names of services, locks and their kin
  *	recorder_header.c    when, where, and of what
  *	recorder_sessions.c  which sessions are followed
  *	recorder_sites.c     names of call sites
@@ -43,6 +44,10 @@ void recorder_look_for_sessions(struct recorder *r, uint64_t now);
  */
 void recorder_want_sites(struct recorder_tail *t, const struct quoit_trace_record *record);
 void recorder_look_at_sites(struct recorder *r, struct recorder_tail *t, uint64_t now);
+
+/* The same for services, locks and their kin, by the session's latency file. */
+void recorder_want_name(struct recorder_tail *t, const struct quoit_trace_record *record);
+void recorder_look_at_names(struct recorder *r, struct recorder_tail *t, uint64_t now);
 
 void recorder_put_totals(struct recorder *r);
 

@@ -51,7 +51,8 @@ static bool take_job(const struct recording *rec, const struct quoit_trace_recor
 				      .place = from->place,
 				      .quiet = from->kind == QUOIT_TRACE_QUIET,
 				      .failed = from->res < 0,
-				      .ran = from->place != QUOIT_TRACE_NOWHERE,
+				      .ran = from->place != QUOIT_TRACE_NOWHERE &&
+					     from->place != QUOIT_TRACE_SYNC,
 				      .res = from->res,
 				      .sq_index = j->sq_index,
 				      .cq_index = j->cq_index};
@@ -100,6 +101,43 @@ static bool take_hold(const struct recording *rec, const struct quoit_trace_reco
 	return is_within(rec, ret->released);
 }
 
+static bool take_named(const struct recording *rec, const struct quoit_trace_record *from,
+		       struct recording_session *s, struct recording_named *ret)
+{
+	const struct quoit_trace_named *n = &from->named;
+	double stalled_ns = (double)n->stalled * rec->tick_ns;
+
+	*ret = (struct recording_named){.session = s,
+					.ring = from->ring,
+					.kind = n->kind,
+					.function = n->function,
+					.sq_index = n->sq_index,
+					.number = n->number,
+					.pid = n->pid,
+					.res = from->res,
+					.asked = time_of(rec, n->asked)};
+	if (!n->asked || ret->asked == -MOST_NS || from->ring >= QUOIT_MAX_RINGS ||
+	    n->kind >= QUOIT_SYNC_NR)
+		return false;
+	ret->began = step(rec, n->began, ret->asked);
+	ret->ended = step(rec, n->ended, ret->began);
+	ret->stalled_ns = ret->began - ret->asked;
+	if (stalled_ns < (double)ret->stalled_ns)
+		ret->stalled_ns = (int64_t)stalled_ns;
+	return is_within(rec, ret->ended);
+}
+
+static void visit_named(struct recording *rec, const struct quoit_trace_record *record,
+			struct recording_session *s, const struct recording_visitor *v)
+{
+	struct recording_named named;
+
+	if (!take_named(rec, record, s, &named))
+		rec->damaged++;
+	else if (v->named)
+		v->named(&named, v->arg);
+}
+
 static void visit_record(struct recording *rec, const struct quoit_trace_record *record,
 			 struct recording_session *s, const struct recording_visitor *v)
 {
@@ -119,6 +157,8 @@ static void visit_record(struct recording *rec, const struct quoit_trace_record 
 			rec->damaged++;
 		else if (v->hold)
 			v->hold(&hold, v->arg);
+	} else if (record->kind == QUOIT_TRACE_NAMED) {
+		visit_named(rec, record, s, v);
 	} else if (record->kind == QUOIT_TRACE_COUNTS) {
 		counts.at = time_of(rec, record->counts.tsc);
 		recording_limit(&counts.c.host_used);
@@ -216,6 +256,8 @@ static int take_rest(struct trace_reader *r, struct recording *rec)
 			recording_take_session(rec, &chunk, r->payload);
 		} else if (chunk.type == TRACE_SITES) {
 			err = recording_take_sites(rec, &chunk, r->payload);
+		} else if (chunk.type == TRACE_NAMES) {
+			err = recording_take_names(rec, &chunk, r->payload);
 		} else if (chunk.type == TRACE_END && chunk.bytes >= sizeof rec->end) {
 			memcpy(&rec->end, r->payload, sizeof rec->end);
 			limit_end(&rec->end);

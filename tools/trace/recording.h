@@ -8,6 +8,7 @@
  *	recording.c           jobs, events, counts and totals, as they come
  *	recording_sessions.c  sessions, by their numbers
  *	recording_names.c     names of operations, places and call sites
+ *	recording_named.c     names of services, locks and their kin
  */
 #ifndef QUOIT_TOOLS_TRACE_RECORDING_H
 #define QUOIT_TOOLS_TRACE_RECORDING_H
@@ -30,12 +31,22 @@ struct recording_session {
 	uint64_t rings; /* bit i: something was seen of ring i */
 };
 
+/* A service, a lock or its kin. */
+struct recording_name {
+	uint64_t number;
+	uint32_t uid;
+	unsigned kind; /* enum quoit_sync_kind; 0: a service */
+	char name[4 * sizeof((struct trace_name *)0)->name]; /* escaped; "": not known */
+};
+
 struct recording {
 	struct trace_header header;
 	double tick_ns;
 	struct recording_session *session; /* in the order of their numbers */
 	unsigned sessions;
 	size_t room;
+	struct recording_name *name; /* in the order of their numbers */
+	size_t names, names_room;
 	uint64_t jobs, events, samples; /* in the file; samples: totals */
 	uint64_t damaged;               /* impossible records, which are left out */
 	uint64_t foreign;               /* chunks of sessions that the file does not describe */
@@ -70,6 +81,18 @@ struct recording_hold {
 	int64_t granted, awaited, released; /* awaited: jobs waited from then on */
 };
 
+/* A call of something with a name that has come back. */
+struct recording_named {
+	struct recording_session *session;
+	unsigned ring, kind, function; /* function: of a lock and its kin, enum quoit_sync_op */
+	uint32_t sq_index;             /* of the job */
+	uint64_t number;
+	uint32_t pid; /* of the process that ran it; 0: none */
+	int32_t res;
+	int64_t asked, began, ended; /* it waited until it began */
+	int64_t stalled_ns;          /* of that, the session did nothing but wait for this */
+};
+
 struct recording_counts {
 	struct recording_session *session;
 	int64_t at;
@@ -91,6 +114,7 @@ struct recording_visitor {
 	void (*totals)(const struct recording_totals *totals, void *arg);
 	void *arg;
 	void (*hold)(const struct recording_hold *hold, void *arg);
+	void (*named)(const struct recording_named *named, void *arg); /* before its job */
 };
 
 /*
@@ -109,6 +133,20 @@ struct recording_session *recording_find(const struct recording *rec, uint64_t n
 
 /* A call site's name, not escaped; or RECORDING_UNKNOWN. */
 const char *recording_site(const struct recording_session *s, unsigned ring, unsigned site);
+
+/* "lock ledger", "service 1000/fft" (of another user); its number if the name is not known. */
+#define RECORDING_NAMED_BYTES 192
+void recording_thing(const struct recording *rec, const struct recording_named *named,
+		     char ret[RECORDING_NAMED_BYTES]);
+
+/* What the call asks for: "lock ledger", "send to queue rows", "call of service fft". */
+void recording_asks(const struct recording *rec, const struct recording_named *named,
+		    char ret[RECORDING_NAMED_BYTES]);
+
+/* For what it waits until it begins: "waits for room in queue rows".  May it wait at all? */
+void recording_waits(const struct recording *rec, const struct recording_named *named,
+		     char ret[RECORDING_NAMED_BYTES]);
+bool recording_may_wait(const struct recording_named *named);
 
 /* "gemm", "module operation 192"; written into ret if it must be composed. */
 const char *recording_operation(unsigned opcode, char *ret, size_t size);

@@ -17,5 +17,7 @@ void recording_take_session(struct recording *rec, const struct trace_chunk *chu
 			    const void *payload);
 int recording_take_sites(struct recording *rec, const struct trace_chunk *chunk,
 			 const void *payload);
+int recording_take_names(struct recording *rec, const struct trace_chunk *chunk,
+			 const void *payload);
 
 #endif

@@ -111,5 +111,6 @@ void recording_free(struct recording *rec)
 	for (unsigned i = 0; i < rec->sessions; i++)
 		free(rec->session[i].names);
 	free(rec->session);
+	free(rec->name);
 	*rec = (struct recording){0};
 }

@@ -235,6 +235,11 @@ static void take_hold(const struct recording_hold *hold, void *arg)
 	add_once(hold->awaited, hold->released, &h->awaited_until, &h->awaited_ns);
 }
 
+static void take_named(const struct recording_named *named, void *arg)
+{
+	summary_take_named(((struct making *)arg)->s, named);
+}
+
 /* ---- levels ---- */
 
 static void add_level(struct summary *s, const struct recording_session *session, unsigned bin,
@@ -347,8 +352,8 @@ int summary_make(struct summary *s, struct trace_reader *r, struct recording *re
 {
 	const unsigned sessions = rec->sessions ? rec->sessions : 1;
 	struct making *m = calloc(1, sizeof *m);
-	const struct recording_visitor v = {take_job,    take_event, take_counts,
-					    take_totals, m,          take_hold};
+	const struct recording_visitor v = {take_job, take_event, take_counts, take_totals,
+					    m,        take_hold,  take_named};
 	int err = -ENOMEM;
 
 	*s = (struct summary){.rec = rec, .bin_ns = (double)rec->span_ns / SUMMARY_BINS};

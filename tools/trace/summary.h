@@ -6,6 +6,7 @@
  * form one group.  A page shows the longest jobs and waits one by one.
  *
  *	summary.c         groups of sessions, operations, longest items, levels, cores
+ *	summary_named.c   waits for others at things with a name
  *	summary_tracks.c  tracks of rings, clients and places, and their density
  */
 #ifndef QUOIT_TOOLS_TRACE_SUMMARY_H
@@ -20,6 +21,7 @@
 #define SUMMARY_SLICES   40000u
 #define SUMMARY_WAITS    10000u
 #define SUMMARY_HELD     256u /* places that acquired */
+#define SUMMARY_NAMED    256u /* things with a name at which calls waited */
 
 /* Group 0 has all sessions together; then come the shown ones, then all others as one. */
 #define SUMMARY_ALL    0u
@@ -75,6 +77,14 @@ struct summary_held {
 	int64_t held_until, awaited_until; /* counted up to here */
 };
 
+/* What calls of all sessions waited for at something with a name. */
+struct summary_named {
+	struct recording_named first; /* one of them */
+	uint64_t times;
+	int64_t waited_ns;  /* sum of all waits */
+	int64_t stalled_ns; /* of these: nothing else went on in their sessions */
+};
+
 struct summary_cores {
 	unsigned reactors, cores; /* by the last sample */
 	double tiles[SUMMARY_BINS], reacting[SUMMARY_BINS], polling[SUMMARY_BINS];
@@ -95,6 +105,8 @@ struct summary {
 	struct summary_cores cores;
 	unsigned helds;
 	struct summary_held held[SUMMARY_HELD];
+	unsigned named;
+	struct summary_named named_wait[SUMMARY_NAMED];
 	/* Counts by total duration. */
 	uint32_t job_bucket[QUOIT_LATENCY_BUCKETS], wait_bucket[QUOIT_LATENCY_BUCKETS];
 	uint64_t waits;

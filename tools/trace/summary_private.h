@@ -15,4 +15,8 @@ struct summary_track *summary_track_of_place(struct summary *s, const struct rec
 void summary_add_density(const struct summary *s, struct summary_density *d, int64_t from,
 			 int64_t to);
 
+/* ---- summary_named.c ---- */
+
+void summary_take_named(struct summary *s, const struct recording_named *named);
+
 #endif

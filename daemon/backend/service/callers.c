@@ -74,6 +74,7 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 	call->again = call->ran = call->is_late = false;
 	call->began = call->ended = call->submitted;
 	call->unserved = false;
+	call->stalled = 0;
 	call->from = NULL;
 	call->message = NULL;
 	call->dense = NULL;

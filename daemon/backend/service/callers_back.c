@@ -12,6 +12,7 @@
 #include "exchange.h"
 #include "key_caller.h"
 #include "job/message_order.h"
+#include "job/record.h"
 #include "job/sched.h"
 #include "memory/sigbus_guard.h"
 #include "observe/named_waits.h"
@@ -113,6 +114,7 @@ static void end_job(struct reactor *r, struct session *s, struct job *job,
 		s->calls.returned++;
 		s->calls.ticks += call->ended - call->began;
 	}
+	record_named(s, job, call);
 	reactor_end_job(r, s, job, res);
 	finish(r, call);
 }

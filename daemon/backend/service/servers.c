@@ -52,6 +52,7 @@ static void enter(struct server *server, struct service_call *call)
 {
 	call->at = server->spare[--server->spares];
 	call->serial = ++server->serial;
+	call->pid = server->pid;
 	server->at[call->at] = call;
 	server->posted++;
 	server->ring->session->services.serving++;

@@ -36,6 +36,7 @@ enum quoit_trace_kind {
 	QUOIT_TRACE_CLIENT, /* the client's own account of what it did: hostile */
 	QUOIT_TRACE_COUNTS, /* counts of the session at one moment */
 	QUOIT_TRACE_HOLD,   /* the program has released what it had acquired */
+	QUOIT_TRACE_NAMED, /* a call of something with a name has come back; its job's comes later */
 };
 
 /* Where a job ran. */
@@ -47,6 +48,7 @@ enum quoit_trace_place {
 	QUOIT_TRACE_BRIDGE,  /* between devices: a copy from one to another */
 	QUOIT_TRACE_TEAM,    /* in the client's own program, as a function of a team */
 	QUOIT_TRACE_SERVICE, /* in another program, as a function of a service */
+	QUOIT_TRACE_SYNC,    /* nowhere: quoitd itself did what it asked of a lock or its kin */
 	/* and up: in the process of the module with this number less this */
 	QUOIT_TRACE_MODULE = 16,
 	/* and up: on the device with this number less this; devices count from 1 */
@@ -85,6 +87,20 @@ struct quoit_trace_hold {
 	uint64_t awaited; /* from then on jobs waited for the release; 0: none did */
 };
 
+/* Times are TSC. */
+struct quoit_trace_named {
+	uint32_t sq_index; /* of the job */
+	uint8_t kind;      /* enum quoit_sync_kind; 0: a service */
+	uint8_t function;  /* of the service, or enum quoit_sync_op */
+	uint16_t reserved;
+	uint64_t number;       /* of the service or its kin; latency.N has its name */
+	uint64_t asked;        /* it waited from then on, */
+	uint64_t began, ended; /* until then; a lock and its kin end at once */
+	uint64_t stalled;      /* ticks of the wait in which the session did nothing else */
+	uint32_t pid;          /* of the process that ran it; 0: none did */
+	uint32_t reserved_too;
+};
+
 enum quoit_trace_event_kind {
 	QUOIT_EVENT_NONE,
 	QUOIT_EVENT_SUBMIT, /* SQEs before `index` are published */
@@ -113,7 +129,7 @@ struct quoit_trace_counts {
 struct quoit_trace_record {
 	uint8_t kind;   /* enum quoit_trace_kind; a reader skips kinds that it does not know */
 	uint8_t ring;   /* index in the session */
-	uint8_t opcode; /* JOB, QUIET, HOLD: the operation; CLIENT: the number of events */
+	uint8_t opcode; /* JOB, QUIET, HOLD, NAMED: the operation; CLIENT: the number of events */
 	uint8_t place;  /* enum quoit_trace_place */
 	int32_t res; /* JOB, QUIET: as in the CQE; a QUIET job that ended at its fetch: 0 or -EIO */
 	QUOIT_UNNAMED union {
@@ -121,6 +137,7 @@ struct quoit_trace_record {
 		struct quoit_trace_event event[QUOIT_TRACE_EVENTS];
 		struct quoit_trace_counts counts;
 		struct quoit_trace_hold hold;
+		struct quoit_trace_named named;
 		uint64_t word[7];
 	};
 };
