@@ -23,7 +23,7 @@ enum { REACTORS, WIDE, RAW, JSON, NO_HEADERS, COLUMNS, SOCKET };
 
 static const struct args_option options[] = {
 	[REACTORS] = {"reactors", NULL, "a line for each reactor", 'r'},
-	[WIDE] = {"wide", NULL, "all columns, in lines of 144 characters", 'w'},
+	[WIDE] = {"wide", NULL, "all columns, in lines of 160 characters", 'w'},
 	[RAW] = {"raw", NULL,
 		 "tab-separated: seconds and plain numbers, nothing for what is not known"},
 	[JSON] = {"json", NULL, "a JSON object on each line; what is not known is null"},

@@ -75,6 +75,7 @@ static void look_at_ring(struct ring *r)
 			       r->layout.cq_entries);
 	sample_collect(r);
 	latency_tell_sites(r->session, r->index, r->sites);
+	r->lanes = r->team ? __atomic_load_n(&r->client->lanes, __ATOMIC_RELAXED) : 0;
 	if (r->sq_depth > r->sq_most)
 		r->sq_most = r->sq_depth;
 	if (r->cq_depth > r->cq_most)
@@ -91,13 +92,15 @@ static void look_at_rings(struct session *s)
 static void count_rings(const struct session *s, uint64_t *value)
 {
 	value[QUOIT_SESSION_RINGS] = value[QUOIT_SESSION_SQ_DEPTH] = value[QUOIT_SESSION_SQ_MOST] =
-		value[QUOIT_SESSION_CQ_DEPTH] = value[QUOIT_SESSION_CQ_MOST] = 0;
+		value[QUOIT_SESSION_CQ_DEPTH] = value[QUOIT_SESSION_CQ_MOST] =
+			value[QUOIT_SESSION_LANES] = 0;
 	for (uint32_t i = 0; i < s->ring_count; i++) {
 		const struct ring *r = s->rings[i];
 
 		if (!r)
 			continue;
 		value[QUOIT_SESSION_RINGS]++;
+		value[QUOIT_SESSION_LANES] += r->lanes;
 		value[QUOIT_SESSION_SQ_DEPTH] += r->sq_depth;
 		value[QUOIT_SESSION_CQ_DEPTH] += r->cq_depth;
 		if (r->sq_most > value[QUOIT_SESSION_SQ_MOST])

@@ -76,6 +76,16 @@ static void publish_summary(struct reactor *r)
 	r->count[QUOIT_REACTOR_BYTES] = reactor_histograms_tell(r->own_histograms);
 }
 
+static uint64_t count_named(const struct reactor *r)
+{
+	uint64_t all = 0;
+
+	for_each_session (s, r->sessions, at_reactor)
+		for (unsigned kind = 0; kind < QUOIT_SYNC_NR; kind++)
+			all += s->services.waits.jobs[kind];
+	return all;
+}
+
 void reactor_stats_totals(struct reactor *r)
 {
 	r->last_stats = r->now;
@@ -85,6 +95,7 @@ void reactor_stats_totals(struct reactor *r)
 	r->count[QUOIT_REACTOR_ALIVE] = totals_now_ns();
 	depth_sum(&r->open, r->now);
 	r->count[QUOIT_REACTOR_OPEN] = r->open.now;
+	r->count[QUOIT_REACTOR_WAIT_NAMED] = count_named(r);
 	r->count[QUOIT_REACTOR_QUEUE_TICKS] = r->open.queue_ticks;
 	r->count[QUOIT_REACTOR_BUSY_TICKS] = r->open.busy_ticks;
 	for_each_backend (b)

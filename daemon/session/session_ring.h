@@ -109,6 +109,7 @@ struct ring {
 	uint64_t look;       /* RING_STALLED: TSC of the next look */
 	/* Depths of the queues at the last look, and the most that was seen. */
 	uint32_t sq_depth, cq_depth, sq_most, cq_most;
+	uint32_t lanes;   /* of a team: threads, as its client said when it was looked at */
 	uint64_t fetched; /* TSC of the burst being fetched */
 	uint8_t opcode;   /* of the last fetched SQE */
 	struct ring_samples samples;

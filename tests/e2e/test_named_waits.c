@@ -511,12 +511,31 @@ Test(named_waits, program_that_serves_is_not_idle)
 	char line[128];
 
 	(void)party_start(&s.a, call(&s, "pass", 0));
-	snprintf(line, sizeof line, "ps --no-headers -o pid,state,serving -p %d", s.server);
-	cr_expect(says(&s.f.d, "serving", line), "%s", said);
-	cr_expect(says(&s.f.d, " 1\n", line), "%s", said);
+	snprintf(line, sizeof line, "ps --no-headers -o pid,state,serving,lanes -p %d", s.server);
+	cr_expect(says(&s.f.d, " serving 1 1\n", line), "%s", said);
 	__atomic_store_n(&s.o->open, 1, __ATOMIC_SEQ_CST);
 	cr_expect(says(&s.f.d, "idle", line), "%s", said);
 	end_served(&s);
+}
+
+/* ---- all sessions together ---- */
+
+Test(named_waits, jobs_that_wait_for_others_are_counted_for_the_machine)
+{
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+
+	(void)party_start(&t.a, quoit_wait_flag(t.a.number, 0));
+	(void)party_start(&t.b, quoit_wait_flag(t.b.number, 0));
+	cr_expect(says(&t.f.d, "\"jobs_waiting_named\":2.0", "stat --json"), "%s", said);
+	cr_expect(says(&t.f.d, "2 wait for others", "top --batch -n1"), "%s", said);
+	cr_expect_eq(quoit_run(t.f.q,
+			       quoit_set_flag(
+				       party_number(quoit_open_flag(t.f.s, PARTIES_NAME, NULL)), 0),
+			       SOON_MS),
+		     0);
+	cr_expect(says(&t.f.d, "\"jobs_waiting_named\":0.0", "stat --json"), "%s", said);
+	cr_expect_not(strstr(said, "\"calls_per_second\":0.0,"), "%s", said);
+	parties_end(&t);
 }
 
 /* ---- recordings ---- */

@@ -50,9 +50,13 @@ Test(rates, counts_are_by_the_time_between_heartbeats)
 	add(&to, 1, QUOIT_REACTOR_POLL_TICKS, SECOND / 10);
 	add(&to, 1, QUOIT_REACTOR_TILE_TICKS, SECOND);
 	add(&to, 1, QUOIT_REACTOR_BYTES, 3000000);
+	add(&to, 1, QUOIT_REACTOR_CALLS, 50);
+	to.reactor[1].value[QUOIT_REACTOR_WAIT_NAMED].value = 7;
 	rates_of_reactor(&from, &to, 1, 99 * SECOND, &r);
 	expect(&r, RATE_JOBS_OF, 2000);
 	expect(&r, RATE_MOVED_OF, 6);
+	expect(&r, RATE_CALLS_OF, 100);
+	expect(&r, RATE_NAMED_OF, 7);
 	expect(&r, RATE_DEPTH_OF, 4);
 	expect(&r, RATE_AWAIT_OF, 0.002);
 	expect(&r, RATE_UTIL_OF, 50);

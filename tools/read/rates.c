@@ -128,6 +128,7 @@ void rates_of_reactor(const struct counters_totals *from, const struct counters_
 	struct between b = between(from, to, reactor, now_ns);
 	const struct counter *sessions = &b.to[QUOIT_REACTOR_SESSIONS];
 	const struct counter *open = &b.to[QUOIT_REACTOR_OPEN];
+	const struct counter *named = &b.to[QUOIT_REACTOR_WAIT_NAMED];
 
 	*ret = (struct rates){0};
 	set(ret, RATE_SESSIONS_OF, sessions->known, (double)sessions->value);
@@ -138,6 +139,8 @@ void rates_of_reactor(const struct counters_totals *from, const struct counters_
 	set_ratio(ret, RATE_SLEEPS_OF, of(&b, QUOIT_REACTOR_SLEEPS), b.seconds, 1);
 	set_ratio(ret, RATE_EXEC_OF, of(&b, QUOIT_REACTOR_EXEC_REQUESTS), b.seconds, 1);
 	set_ratio(ret, RATE_BELLS_OF, of(&b, QUOIT_REACTOR_EXEC_BELLS), b.seconds, 1);
+	set_ratio(ret, RATE_CALLS_OF, of(&b, QUOIT_REACTOR_CALLS), b.seconds, 1);
+	set(ret, RATE_NAMED_OF, named->known, (double)named->value);
 	set_shares(ret, &b);
 	set_await(ret);
 }

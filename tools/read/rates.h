@@ -43,6 +43,10 @@ enum rate_kind {
 	X(SLEEPS, "slp/s", "sleeps_per_second", SECOND, "how often reactors went to sleep")        \
 	X(EXEC, "exec/s", "executor_requests_per_second", SECOND, "requests to executors")         \
 	X(BELLS, "bell/s", "executor_wakes_per_second", SECOND, "wake-ups of executors")           \
+	X(CALLS, "call/s", "calls_per_second", SECOND,                                             \
+	  "calls of functions, services, locks and their kin that have come back, a second")       \
+	X(NAMED, "named", "jobs_waiting_named", COUNT,                                             \
+	  "jobs that wait for others, at a service, a lock or its kin")                            \
 	X(REFUSED, "refus", "refused", COUNT, "connections and sessions refused")                  \
 	X(KILLED, "kill", "killed", COUNT,                                                         \
 	  "sessions ended by quoitd; clients and executors that died")

@@ -78,7 +78,10 @@ static void add_second_line(struct view *v, const struct follow *f)
 
 	rates_of_all(follow_before(f), follow_now(f), f->daemon_lives ? f->read_ns : 0, &r);
 	add_rate(v, &r, RATE_SESSIONS_OF, "%.0f", " sessions, ");
-	add_rate(v, &r, RATE_OPEN_OF, "%.0f", " open jobs; ");
+	add_rate(v, &r, RATE_OPEN_OF, "%.0f",
+		 r.value[RATE_NAMED_OF] > 0 ? " open jobs, " : " open jobs; ");
+	if (r.value[RATE_NAMED_OF] > 0)
+		add_rate(v, &r, RATE_NAMED_OF, "%.0f", " wait for others; ");
 	add_rate(v, &r, RATE_JOBS_OF, "%.0f", " SQEs/s, ");
 	add_rate(v, &r, RATE_DEPTH_OF, "%.2f", " open on average, ");
 	add_rate(v, &r, RATE_AWAIT_OF, "%.0f", " each; ");

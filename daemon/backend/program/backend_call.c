@@ -168,6 +168,7 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 	call_return_stamps(sqe, &job->start, &job->end);
 	call_learn(&ring->team->run_ticks, job->end - job->start);
 	s->calls.returned++;
+	r->count[QUOIT_REACTOR_CALLS]++;
 	s->calls.ticks += job->end - job->start;
 	if (!job->failed)
 		job->error = call_return_error(sqe);

@@ -113,6 +113,7 @@ static void end_job(struct reactor *r, struct session *s, struct job *job,
 	if (call->ran) {
 		s->calls.returned++;
 		s->calls.ticks += call->ended - call->began;
+		r->count[QUOIT_REACTOR_CALLS]++;
 	}
 	record_named(s, job, call);
 	reactor_end_job(r, s, job, res);

@@ -118,7 +118,8 @@
 	X(WAIT_SEMAPHORE, "jobs_waiting_semaphore")                                                \
 	X(WAIT_BARRIER, "jobs_waiting_barrier")                                                    \
 	X(WAIT_QUEUE, "jobs_waiting_queue")                                                        \
-	X(NAMED_TICKS, "named_wait_ticks") /* time in which it did nothing but wait so */
+	X(NAMED_TICKS, "named_wait_ticks") /* time in which it did nothing but wait so */          \
+	X(LANES, "lanes") /* threads of its program that run calls, by its own word */
 
 /*
  * Of one reactor, and the daemon as a whole.  refused_*: SQEs that were not valid jobs, by errno.
@@ -151,7 +152,9 @@
 	X(REFUSED_ENODEV, "refused_enodev")                                                        \
 	X(REFUSED_EXDEV, "refused_exdev")                                                          \
 	X(REFUSED_OTHER, "refused_other")                                                          \
-	X(ALIVE, "alive_ns") /* CLOCK_BOOTTIME of the last sign of life; once a second */
+	X(ALIVE, "alive_ns") /* CLOCK_BOOTTIME of the last sign of life; once a second */          \
+	X(CALLS, "calls")    /* of its sessions, that have come back, as a session's */            \
+	X(WAIT_NAMED, "jobs_waiting_named") /* as its sessions' */
 
 /* Of one core: the work of its worker, below a reactor or alone.  Tiles take CPU time. */
 #define QUOIT_CORE_STATS(X)                                                                        \
