@@ -9,11 +9,17 @@
 
 /* ---- stalls ---- */
 
+/* Does the program hold a tensor, and are there jobs that may wait for that? */
+static bool is_held_up(const struct session *s)
+{
+	return s->holds.held.now && s->open.now > s->running + s->services.ready;
+}
+
 static bool stalls(const struct session *s)
 {
 	return (s->services.out || s->services.ready) && s->running <= s->services.out &&
 	       !s->ready_jobs && !s->exec.jobs_waiting && !s->calls.waiting &&
-	       !s->memory.waiting.now;
+	       !s->memory.waiting.now && !is_held_up(s);
 }
 
 static uint64_t jobs_ended(const struct session *s)
@@ -135,10 +141,9 @@ static void tell(struct session *s, const struct caller *c, uint32_t jobs)
 	put_small(&row->lanes, COUNT_OF(c->service->shown_lanes));
 }
 
-/* The session has closed it: the row stays until another one has its place. */
-static void tell_closed(struct session *s, uint32_t index)
+void named_waits_closed(struct session *s, uint32_t index)
 {
-	if (s->latency && s->latency->named_wait[index].jobs)
+	if (s->latency)
 		put_small(&s->latency->named_wait[index].jobs, 0);
 }
 
@@ -179,21 +184,21 @@ void named_waits_look(struct session *s, uint64_t now)
 {
 	struct named_waits *w = &s->services.waits;
 	const struct caller *newest = NULL;
+	uint32_t left = s->services.callers;
 
-	if (!s->services.callers && !w->any)
+	if (!left && !w->any)
 		return;
 	settle(s, now);
 	memset(w->jobs, 0, sizeof w->jobs);
 	w->sent = 0;
 	w->any = false;
-	for (uint32_t i = 0; s->services.callers && i < QUOIT_MAX_SERVICES; i++) {
+	for (uint32_t i = 0; left && i < QUOIT_MAX_SERVICES; i++) {
 		const struct caller *c = s->services.caller[i];
 		uint32_t sent, jobs;
 
-		if (!c) {
-			tell_closed(s, i);
+		if (!c)
 			continue;
-		}
+		left--;
 		jobs = waiting_at(c, &sent);
 		w->jobs[kind_of(c)] += jobs;
 		w->sent += sent;

@@ -4,6 +4,7 @@
  * each, and programs that look as if they had it
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <quoit/ctl.h>
@@ -104,6 +106,48 @@ static void expect_ps(const struct daemon *d, struct quoit_session *s, const cha
 		usleep(20000);
 	}
 	cr_assert_fail("not '%s': %s", words, said);
+}
+
+/* ---- what quoitd counts ---- */
+
+static struct quoit_session_latency latency_of(const struct daemon *d, struct quoit_session *s)
+{
+	static struct quoit_session_latency l;
+	char name[160];
+	int fd;
+
+	snprintf(name, sizeof name, "%s/private/sessions/latency.%" PRIu64, d->folder,
+		 session_of(s));
+	fd = open(name, O_RDONLY);
+	cr_assert_geq(fd, 0, "%s", name);
+	cr_assert_eq(read(fd, &l, sizeof l), sizeof l);
+	close(fd);
+	return l;
+}
+
+/* Milliseconds that the session stalled for what has this name, once it has no open job. */
+static double stalled_ms(const struct daemon *d, struct quoit_session *s, const char *name)
+{
+	struct quoit_session_latency l;
+	double ms = 0;
+
+	for (unsigned tries = 0; tries < 100; tries++, usleep(10000)) /* all is told by then */
+		if (!daemon_session_counter(d, session_of(s), QUOIT_SESSION_RUNNING) && tries > 20)
+			break;
+	l = latency_of(d, s);
+	for (unsigned i = 0; i < QUOIT_MAX_SERVICES; i++)
+		if (!strcmp(l.named_wait[i].name, name))
+			ms += 1e3 * (double)(l.named_wait[i].ticks[0] + l.named_wait[i].ticks[1]) /
+			      (double)l.header.tsc_hz;
+	return ms;
+}
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 /* ---- what is done meanwhile ---- */
@@ -247,17 +291,112 @@ Test(named_waits, wait_beside_the_work_is_no_limit)
 	parties_end(&t);
 }
 
+/* The flag is set while a long job runs: the session did not wait for it. */
+Test(named_waits, waits_that_end_beside_a_long_job_are_no_stall)
+{
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+	struct client c = {.s = t.a.s, .q = t.a.q};
+	struct quoit_sqe giant = client_giant(&c);
+	quoit_job flag = party_start(&t.a, quoit_wait_flag(t.a.number, 0));
+	quoit_job job = party_start(&t.a, giant);
+	const double began = now_ms();
+	double all_ms;
+
+	usleep(5 * ROUND_US);
+	cr_assert_eq(quoit_run(t.b.q, quoit_set_flag(t.b.number, 0), SOON_MS), 0);
+	cr_assert_eq(quoit_wait(t.a.q, flag, SOON_MS), 0);
+	all_ms = now_ms() - began;
+	if (quoit_get_result(t.a.q, job) != -EINPROGRESS)
+		cr_skip("the job has ended before the flag was set");
+	cr_assert_eq(quoit_wait(t.a.q, job, QUOIT_FOREVER), 0);
+	cr_expect_lt(stalled_ms(&t.f.d, t.a.s, PARTIES_NAME), all_ms / 2);
+	parties_end(&t);
+}
+
+/* Such jobs run when they are fetched: at no look is one open. */
+Test(named_waits, wait_beside_small_jobs_is_no_stall)
+{
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+	quoit_tensor x = quoit_create_vector(t.a.q, QUOIT_F32, 4);
+	quoit_job flag = party_start(&t.a, quoit_wait_flag(t.a.number, 0));
+	const double began = now_ms();
+
+	while (now_ms() - began < 500) {
+		cr_assert_eq(quoit_push(t.a.q, quoit_fill(x, 1)), 0);
+		cr_assert_eq(quoit_wait_tensor(t.a.q, x, QUOIT_FOREVER), 0);
+	}
+	cr_assert_eq(quoit_run(t.b.q, quoit_set_flag(t.b.number, 0), SOON_MS), 0);
+	cr_assert_eq(quoit_wait(t.a.q, flag, SOON_MS), 0);
+	cr_expect_lt(stalled_ms(&t.f.d, t.a.s, PARTIES_NAME), 250);
+	parties_end(&t);
+}
+
+/* Jobs wait for what the program holds; the flag would come next. */
+static void hold_on(void *arg)
+{
+	struct party *p = arg;
+	const struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, N}};
+	quoit_tensor x = quoit_create(p->q, &shape, QUOIT_CREATE_SHARED);
+	void *at;
+
+	cr_assert_eq(quoit_acquire(p->q, x, QUOIT_ACCESS_WRITE, QUOIT_FOREVER, &at), 0);
+	cr_assert_eq(quoit_push(p->q, quoit_add_int(x, x, 1)), 0);
+	cr_assert_eq(quoit_flush(p->q), 0);
+	usleep(ROUND_US);
+	cr_assert_eq(quoit_release_tensor(p->q, x), 0);
+	cr_assert_eq(quoit_wait_tensor(p->q, x, QUOIT_FOREVER), 0);
+	cr_assert_eq(quoit_free(p->q, x), 0);
+}
+
+Test(named_waits, wait_is_not_blamed_for_what_the_program_holds)
+{
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+	struct rounds r;
+
+	(void)party_start(&t.a, quoit_wait_flag(t.a.number, 0));
+	r = rounds_begin(hold_on, &t.a);
+	expect_limit(&t.f.d, t.a.s, "data held by the program at test_named_waits.c:");
+	rounds_end(&r);
+	parties_end(&t);
+}
+
+/* While the program holds what a job waits for, the flag is not what the session waits for. */
+Test(named_waits, session_whose_program_holds_does_not_stall)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_I32, .dim = {1, 1, 1, N}};
+	struct parties t = parties_begin_with(quoit_open_flag, NULL);
+	quoit_tensor x = quoit_create(t.a.q, &shape, QUOIT_CREATE_SHARED);
+	struct quoit_session_latency l;
+	void *at;
+
+	(void)party_start(&t.a, quoit_wait_flag(t.a.number, 0));
+	cr_assert_eq(quoit_acquire(t.a.q, x, QUOIT_ACCESS_WRITE, QUOIT_FOREVER, &at), 0);
+	(void)party_start(&t.a, quoit_add_int(x, x, 1));
+	expect_ps(&t.f.d, t.a.s, "data,named", "1 1");
+	usleep(200000);
+	l = latency_of(&t.f.d, t.a.s);
+	cr_expect_eq(l.named_now.ticks, 0);
+	cr_assert_eq(quoit_release_tensor(t.a.q, x), 0);
+	parties_end(&t);
+}
+
 /* It waits for a flag, too, but each time it goes on when it gets the lock. */
 Test(named_waits, wait_that_lasts_is_not_blamed_for_others)
 {
 	struct parties t = parties_begin_with(quoit_open_lock, NULL);
-	int a = party_number(quoit_open_flag(t.b.s, "stop", NULL));
-	struct rounds r;
+	int a = party_number(quoit_open_flag(t.a.s, "stop", NULL));
+	int b = party_number(quoit_open_flag(t.b.s, "stop", NULL));
+	quoit_job flag = party_start(&t.b, quoit_wait_flag(b, 0));
+	double lock_ms, flag_ms;
 
-	(void)party_start(&t.b, quoit_wait_flag(a, 0));
-	r = rounds_begin(lock_in_turn, &t);
-	expect_limit(&t.f.d, t.b.s, "waits for the lock it");
-	rounds_end(&r);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		lock_in_turn(&t);
+	cr_assert_eq(quoit_run(t.a.q, quoit_set_flag(a, 0), SOON_MS), 0);
+	cr_assert_eq(quoit_wait(t.b.q, flag, SOON_MS), 0);
+	lock_ms = stalled_ms(&t.f.d, t.b.s, PARTIES_NAME);
+	flag_ms = stalled_ms(&t.f.d, t.b.s, "stop");
+	cr_expect_gt(lock_ms, ROUNDS * ROUND_US / 2e3);
+	cr_expect_lt(flag_ms, lock_ms / 2, "%g of %g", flag_ms, lock_ms);
 	parties_end(&t);
 }
 
@@ -478,6 +617,22 @@ Test(named_waits, waits_for_threads_that_are_over_count)
 
 	expect_limit(&s.f.d, s.a.s, "waits for the service fft, which has too few threads");
 	rounds_end(&r);
+	end_served(&s);
+}
+
+/* Of calls that wait at a time, each moment counts once. */
+Test(named_waits, stall_is_no_longer_than_the_time)
+{
+	struct served s = serve(1);
+	const double began = now_ms();
+	double all_ms, ms;
+
+	for (unsigned i = 0; i < ROUNDS / 4; i++)
+		call_four(&s);
+	all_ms = now_ms() - began;
+	ms = stalled_ms(&s.f.d, s.a.s, "fft");
+	cr_expect_gt(ms, ROUNDS * ROUND_US / 2e3);
+	cr_expect_leq(ms, all_ms);
 	end_served(&s);
 }
 

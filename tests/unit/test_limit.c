@@ -229,6 +229,7 @@ static struct named_wait *wait_at(uint32_t kind, const char *name, double first,
 	w->ticks[QUOIT_NAMED_FIRST] = (uint64_t)(first / 100 * SECOND);
 	w->ticks[QUOIT_NAMED_SECOND] = (uint64_t)(second / 100 * SECOND);
 	w->servers = w->lanes = 3;
+	w->jobs = 5;
 	return w;
 }
 
@@ -241,7 +242,7 @@ Test(limit, thing_at_which_a_session_waits_is_named_whatever_the_phases_say)
 		const char *word, *said;
 	} cases[] = {
 		{0, false, LIMIT_THREADS, "threads",
-		 "waits for the service it, which has too few threads (3), for 60% of the time"},
+		 "waits for the service it, which has too few threads (3; 5 calls of the session wait), for 60% of the time"},
 		{0, true, LIMIT_UNSERVED, "unserved",
 		 "waits for the service it, which nobody serves, for 60% of the time"},
 		{QUOIT_SYNC_LOCK, false, LIMIT_LOCK, "lock",

@@ -58,7 +58,8 @@ static void threads_text(const struct limits *l, char *ret, size_t size)
 		snprintf(ret, size, " (%" PRIu32 " of %" PRIu32 " busy, %" PRIu32 " calls wait)",
 			 running - ahead, lanes, l->asked.waiting + ahead);
 	else
-		snprintf(ret, size, " (%" PRIu32 ")", lanes);
+		snprintf(ret, size, " (%" PRIu32 "; %" PRIu32 " calls of the session wait)", lanes,
+			 l->named.jobs);
 }
 
 static void named_text(const struct limits *l, char *ret, size_t size)

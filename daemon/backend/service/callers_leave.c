@@ -6,6 +6,7 @@
 #include "callers_private.h"
 #include "exchange.h"
 #include "job/sched.h"
+#include "observe/named_waits.h"
 #include "session/objects.h"
 
 /* ---- withdrawing ---- */
@@ -129,6 +130,7 @@ void caller_detach(struct caller *c)
 {
 	struct session *s = c->session;
 
+	named_waits_closed(s, c->index);
 	s->services.caller[c->index] = NULL;
 	s->services.callers--;
 	c->session = NULL;
