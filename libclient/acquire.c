@@ -291,6 +291,8 @@ int quoit_acquire_at(struct quoit_ring *q, quoit_tensor t, enum quoit_access acc
 	err = libquoit_wait_job(q, job, clock_deadline(timeout_ms), here);
 	if (err >= 0)
 		return quoit_get_pointer(q, t, ret);
+	if (err == -EOWNERDEAD && !libquoit_is_mine(q->mine))
+		return err;
 	slot = libquoit_job_find(q, job);
 	if (slot)
 		give_up(q, t, slot);

@@ -341,19 +341,27 @@ int quoit_peek(struct quoit_ring *q, const struct quoit_cqe **ret)
 	return (int)(n < run ? n : run);
 }
 
+/* In a child the ring's pages are not mapped. */
 const struct quoit_cqe *quoit_get_cqe(const struct quoit_ring *q, unsigned i)
 {
-	return cqe_at(q, i);
+	static const struct quoit_cqe none = {.res = -EOWNERDEAD};
+
+	return LIKELY(libquoit_is_mine(q->mine)) ? cqe_at(q, i) : &none;
 }
 
 const struct quoit_error *quoit_get_error(const struct quoit_ring *q, unsigned i)
 {
+	static const struct quoit_error none = {.code = -EOWNERDEAD};
+
+	if (!libquoit_is_mine(q->mine))
+		return &none;
 	return &q->errors[(q->cq.next + i) & q->cq_mask];
 }
 
 const struct quoit_stamps *quoit_get_stamps(const struct quoit_ring *q, unsigned i)
 {
-	return q->stamps ? &q->stamps[(q->cq.next + i) & q->cq_mask] : NULL;
+	return q->stamps && libquoit_is_mine(q->mine) ? &q->stamps[(q->cq.next + i) & q->cq_mask]
+						      : NULL;
 }
 
 static __attribute__((noinline)) void note_reaps(struct quoit_ring *q, uint32_t n)

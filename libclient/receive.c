@@ -4,6 +4,8 @@
 
 #include "clock.h"
 #include "library.h"
+#include "mine.h"
+#include "refusal.h"
 
 static int left_ms(uint64_t until)
 {
@@ -47,9 +49,12 @@ int quoit_receive_next_at(struct quoit_ring *q, int number, int timeout_ms, quoi
 			  const char *here)
 {
 	const uint64_t until = clock_deadline(timeout_ms);
-	quoit_tensor t = QUOIT_NO_TENSOR, seen = quoit_create_vector(q, QUOIT_I64, 5);
+	quoit_tensor t = QUOIT_NO_TENSOR, seen;
 	int err;
 
+	if (!libquoit_is_mine(q->mine))
+		return libquoit_refuse_child(q);
+	seen = quoit_create_vector(q, QUOIT_I64, 5);
 	if (seen == QUOIT_NO_TENSOR)
 		return -ENOMEM;
 	do

@@ -339,6 +339,8 @@ int quoit_close_ring(struct quoit_ring *q)
 		return libquoit_text_refuse_child();
 	}
 	err = libquoit_ring_settle(q);
+	if (!libquoit_is_mine(q->mine)) /* the wait ran a function that has forked: a child */
+		return libquoit_text_refuse_child();
 	if (err)
 		libquoit_text_set("%s", q->refusal.text); /* q is about to go */
 	else

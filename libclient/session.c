@@ -167,6 +167,7 @@ static void session_free(struct quoit_session *s)
 {
 	struct quoit_ring *next;
 
+	libquoit_team_forget(s->mine);
 	libquoit_team_free_all(s);
 	libquoit_service_free_all(s);
 	for (struct quoit_ring *q = s->rings; q; q = next) {
@@ -241,6 +242,9 @@ static struct quoit_ring *next_outer(struct quoit_session *s, const struct quoit
 {
 	struct quoit_ring *q;
 
+	if (!libquoit_is_mine(
+		    s->mine)) /* a wait has run a function that forks: the lock may be held */
+		return NULL;
 	pthread_mutex_lock(&s->list);
 	q = after ? after->next : s->rings;
 	while (q && q->inner)
@@ -258,6 +262,11 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 		return libquoit_text_refuse_flags(flags, QUOIT_CLOSE_FLAGS, "QUOIT_CLOSE_CANCEL");
 	if (!s)
 		return 0;
+	if (libquoit_is_mine(s->mine) && s->teams && libquoit_team_depth())
+		return libquoit_text_refuse(-EDEADLK,
+					    "a function cannot close a session with teams, which "
+					    "waits until the function ends: close it where it was "
+					    "opened");
 	if (libquoit_is_mine(s->mine)) {
 		/* Jobs of any ring may wait for what the program holds. */
 		for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
@@ -268,6 +277,9 @@ int quoit_close(struct quoit_session *s, unsigned flags)
 		if (!(flags & QUOIT_CLOSE_CANCEL))
 			for (struct quoit_ring *q = NULL; (q = next_outer(s, q)) != NULL;)
 				libquoit_ring_settle(q);
+	}
+	/* Here it may be a child, if a wait has run a function that forks. */
+	if (libquoit_is_mine(s->mine)) {
 		libquoit_team_close_all(s);
 		err = libquoit_control_ask(s, &m, -1);
 	}

@@ -13,6 +13,7 @@
 #include "core.h"
 #include "event.h"
 #include "library.h"
+#include "mine.h"
 #include "queue.h"
 #include "refusal.h"
 #include "sleep.h"
@@ -190,6 +191,8 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 			core_look(q);
 		if (help(q, fresh, deadline, has_cqes))
 			return 0;
+		if (UNLIKELY(!libquoit_is_mine(q->mine))) /* a function has forked: a child */
+			return libquoit_refuse_child(q);
 		if (fresh && (look_closely(q) || spin(q, q->spin, has_cqes)))
 			return 0;
 		if (fresh && alone_check(q))
@@ -228,7 +231,8 @@ int quoit_wait_cqe(struct quoit_ring *q, int timeout_ms)
 		return 0;
 	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, 0);
 	err = libquoit_sleep_cq(q, clock_deadline(timeout_ms));
-	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, 0);
+	if (err != -EOWNERDEAD)
+		libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, 0);
 	return err;
 }
 
@@ -274,6 +278,8 @@ static int sleep_sq(struct quoit_ring *q)
 			return libquoit_refuse_broken(q);
 		if (help(q, false, q->until, has_room))
 			return 0;
+		if (UNLIKELY(!libquoit_is_mine(q->mine)))
+			return libquoit_refuse_child(q);
 		if (!nap(q->until, ns))
 			return libquoit_refuse_late(q);
 		if (ns < NAP_LAST_NS)
@@ -294,6 +300,7 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 	alone_mark(q, (uint32_t)gettid());
 	err = sleep_sq(q);
 	alone_clear(q);
-	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, q->site);
+	if (err != -EOWNERDEAD)
+		libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, q->site);
 	return err;
 }

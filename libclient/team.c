@@ -94,6 +94,8 @@ static int check(const struct quoit_function *functions, unsigned count,
 
 int quoit_find_function(const struct quoit_team *team, const char *name)
 {
+	if (!libquoit_is_mine(team->session->mine))
+		return libquoit_text_refuse_child();
 	if (team->serve)
 		return libquoit_text_refuse(
 			-ENOENT,
@@ -276,7 +278,9 @@ int quoit_serve_team(struct quoit_team *team, int timeout_ms)
 	libquoit_team_joins(team, 1);
 	pthread_cleanup_push(stop_serving, team);
 	n = libquoit_team_serve_until(team, clock_deadline(timeout_ms));
-	if (!n && __atomic_load_n(&team->ring->broken, __ATOMIC_RELAXED))
+	if (n == -EOWNERDEAD)
+		libquoit_text_refuse_child();
+	else if (!n && __atomic_load_n(&team->ring->broken, __ATOMIC_RELAXED))
 		n = -ECONNRESET;
 	pthread_cleanup_pop(1);
 	return n;

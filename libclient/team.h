@@ -110,7 +110,8 @@ void libquoit_team_run(struct team_work *w);
 
 /*
  * Run calls until a time of clock.h, or until the team is closed or quoitd is gone.  Returns how
- * many calls, or pieces of one, it ran.
+ * many calls, or pieces of one, it ran.  -EOWNERDEAD: a function has forked, and this is the child,
+ * in which nothing of the team may be touched.
  */
 int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline);
 
@@ -119,6 +120,9 @@ void libquoit_team_refuse_all(struct quoit_team *t);
 
 /* In how many functions this thread is; more than one if a function waits and runs others. */
 unsigned libquoit_team_depth(void);
+
+/* A child frees what belongs to its parent's session, of which this is the word (mine.h). */
+void libquoit_team_forget(const uint32_t *mine);
 
 /* The SQE of a call, as it is put into the ring. */
 struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);

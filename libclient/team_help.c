@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "event.h"
+#include "mine.h"
 #include "team.h"
 
 /* ---- the teams of a session, held so that they are not freed ---- */
@@ -119,9 +120,14 @@ bool libquoit_team_help(struct quoit_ring *q, uint64_t deadline,
 	bool runs = false;
 
 	while (!is_done(q)) {
+		bool ran;
+
 		if (deadline != NEVER && clock_ns() >= deadline)
 			return false;
-		if (help_once(q, is_done)) {
+		ran = help_once(q, is_done);
+		if (UNLIKELY(!libquoit_is_mine(q->mine))) /* a function has forked: a child */
+			return false;
+		if (ran) {
 			runs = true;
 			continue;
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* team_pieces.c - a call that is cut into pieces, which several threads of its team run */
+#include "mine.h"
 #include "team.h"
 
 static void link_cut(struct quoit_team *t, struct cut_call *cut)
@@ -46,9 +47,12 @@ static void end_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece
 void libquoit_team_run_piece(struct quoit_team *t, struct cut_call *cut, uint32_t piece)
 {
 	struct quoit_exec_call c = *cut->call;
+	int result;
 
 	c.piece = piece;
-	end_piece(t, cut, piece, team_result(cut->function->run(cut->function->state, &c), &c), &c);
+	result = team_result(cut->function->run(cut->function->state, &c), &c);
+	if (libquoit_is_mine(t->session->mine)) /* else the function has forked, and is the child */
+		end_piece(t, cut, piece, result, &c);
 }
 
 /* Under the lock: the next piece of this call; false: all are taken. */
@@ -98,6 +102,8 @@ int libquoit_team_run_cut(struct quoit_team *t, const struct quoit_function *f,
 	while (own_piece(t, &cut, &piece)) {
 		libquoit_team_pass_on(t);
 		libquoit_team_run_piece(t, &cut, piece);
+		if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
+			return -EOWNERDEAD;
 	}
 	pthread_mutex_lock(&t->rest);
 	while (cut.left)

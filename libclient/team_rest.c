@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mine.h"
 #include "team.h"
 
 /* Tell quoitd whether to wake sleepers; under the lock.  True: from now on it is to. */
@@ -77,6 +78,8 @@ void libquoit_team_joins(struct quoit_team *t, int by)
 	const uint32_t closing = __atomic_load_n(&t->closing, __ATOMIC_RELAXED);
 	uint32_t told;
 
+	if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
+		return;
 	pthread_mutex_lock(&t->rest);
 	t->served_by += (uint32_t)by;
 	told = t->served_by;
@@ -88,6 +91,8 @@ void libquoit_team_joins(struct quoit_team *t, int by)
 
 void libquoit_team_enters(struct quoit_team *t, int by)
 {
+	if (UNLIKELY(!libquoit_is_mine(t->session->mine))) /* the lock may be held for ever */
+		return;
 	pthread_mutex_lock(&t->rest);
 	t->helpers += (uint32_t)by;
 	if (!t->helpers)

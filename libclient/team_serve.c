@@ -14,6 +14,7 @@
 #include <quoit/pause.h>
 
 #include "clock.h"
+#include "mine.h"
 #include "queue.h"
 #include "serve.h"
 #include "slot.h"
@@ -266,12 +267,27 @@ static int run(struct quoit_team *t, const struct quoit_function *f, struct quoi
 	return libquoit_team_run_cut(t, f, c);
 }
 
-/* Functions that this thread is in: one that waits for jobs may run others meanwhile. */
-static _Thread_local unsigned depth;
+/*
+ * Functions that this thread is in: one that waits for jobs may run others meanwhile.  mine: of the
+ * session of the innermost one; in a child that a function has forked it tells that the child is in
+ * none of them.
+ */
+static _Thread_local struct inside {
+	unsigned depth;
+	const uint32_t *mine;
+} inside;
 
 unsigned libquoit_team_depth(void)
 {
-	return depth;
+	if (UNLIKELY(inside.depth) && !libquoit_is_mine(inside.mine))
+		inside.depth = 0;
+	return inside.depth;
+}
+
+void libquoit_team_forget(const uint32_t *mine)
+{
+	if (inside.mine == mine)
+		inside = (struct inside){0};
 }
 
 struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe)
@@ -297,6 +313,8 @@ static void run_served(struct quoit_team *t, const struct taken *k)
 	a.result = libquoit_serve_fill(t, k, &c, &a.results);
 	if (!a.result)
 		a.result = run(t, k->function, &c);
+	if (UNLIKELY(!libquoit_is_mine(t->session->mine))) /* the function has forked: a child */
+		return;
 	if (a.result < 0)
 		libquoit_serve_say(t, &c, &a.results);
 	return_call(t, &a);
@@ -314,6 +332,8 @@ static void run_call(struct quoit_team *t, const struct taken *k)
 		return;
 	}
 	a.result = run(t, k->function, &c);
+	if (UNLIKELY(!libquoit_is_mine(t->session->mine))) /* the function has forked: a child */
+		return;
 	note_text(t, &k->entry, a.result, &c);
 	return_call(t, &a);
 }
@@ -327,15 +347,17 @@ bool libquoit_team_take(struct quoit_team *t, struct team_work *ret)
 
 void libquoit_team_run(struct team_work *w)
 {
+	const struct inside outer = inside;
+
 	libquoit_team_pass_on(w->team);
-	depth++;
+	inside = (struct inside){outer.depth + 1, w->team->session->mine};
 	if (w->is_piece)
 		libquoit_team_run_piece(w->team, w->cut, w->piece);
 	else if (UNLIKELY(w->team->serve != NULL))
 		run_served(w->team, &w->call);
 	else
 		run_call(w->team, &w->call);
-	depth--;
+	inside = outer;
 }
 
 /* ---- serving ---- */
@@ -377,6 +399,8 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
 
 		if (libquoit_team_take(t, &work) || seek(t, &work)) {
 			libquoit_team_run(&work);
+			if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
+				return -EOWNERDEAD;
 			n += n < INT_MAX;
 		}
 		now = deadline == NEVER ? 0 : clock_ns();

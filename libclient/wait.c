@@ -29,6 +29,8 @@ static struct waiting begin(struct quoit_ring *q, const char *here)
 
 static void end(struct quoit_ring *q, const struct waiting *w)
 {
+	if (UNLIKELY(!libquoit_is_mine(q->mine))) /* a function that it ran has forked: a child */
+		return;
 	libquoit_site_count(&q->sites, w->site, clock_ticks() - w->begun);
 	libquoit_event(q, QUOIT_EVENT_GO, q->cq.next, w->site);
 }
@@ -72,7 +74,9 @@ static int wait_jobs(struct quoit_ring *q, const quoit_job *jobs, unsigned count
 	struct waiting w;
 	int ended;
 
-	(void)quoit_flush(q); /* quoitd may be gone, but CQEs that it posted still count */
+	/* quoitd may be gone, but CQEs that it posted still count */
+	if (quoit_flush(q) == -EOWNERDEAD)
+		return -EOWNERDEAD;
 	libquoit_job_reap(q);
 	ended = count_ended(q, jobs, count);
 	if (ended < 0 || ended >= n)
@@ -90,7 +94,8 @@ int libquoit_wait_progress(struct quoit_ring *q, const char *here)
 
 	(void)quoit_flush(q);
 	err = libquoit_sleep_cq(q, NEVER);
-	libquoit_job_reap(q);
+	if (err != -EOWNERDEAD)
+		libquoit_job_reap(q);
 	end(q, &w);
 	return err;
 }

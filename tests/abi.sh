@@ -45,15 +45,17 @@ newer_in_an_old_version() { # SOURCES
 	comm -13 "$work/then-mapped" "$work/mapped" | grep -wF -f "$work/then-versions"
 }
 
-# Names of functions that are declared outside of all braces, and of inline functions that the
-# library also has.
-declared() {
+# What is declared outside of all braces, and inline functions that the library also has.
+prototypes() {
 	gcc -std=gnu17 -E -P -DQUOIT_INLINE=in_library -Ilibclient/include libclient/include/quoit.h |
 		sed 's/[{};]/\n&\n/g' | awk '
 		/^[{;]$/ && !depth { if (/;/ || text ~ /in_library/) print text; text = "" }
 		/^[{}]$/ { depth += /{/ ? 1 : -1; text = ""; next }
-		!depth && !/^;$/ { text = text " " $0 }' |
-		sed -n 's/^.*[ *]\(quoit_[a-z0-9_]*\)(.*$/\1/p' | sort -u
+		!depth && !/^;$/ { text = text " " $0 }'
+}
+
+declared() {
+	prototypes | sed -n 's/^.*[ *]\(quoit_[a-z0-9_]*\)(.*$/\1/p' | sort -u
 }
 
 compare() { # OLD NEW: abidiff's report; fails where something of OLD is no longer there
@@ -81,6 +83,9 @@ cut -d ' ' -f 1 "$work/mapped" >"$work/names"
 declared >"$work/declared"
 expect_nothing "quoit.h declares what $map exports" "$(diff "$work/names" "$work/declared" |
 	sed -n "s|^<|not in quoit.h:|p; s|^>|not in $map:|p")"
+expect_nothing 'a child after fork() tries each call that takes a session, ring, team or service' \
+	"$(prototypes | sed -n 's/^.*[ *]\(quoit_[a-z0-9_]*\)(.*struct quoit_\(session\|ring\|team\|service\) \*[a-z]*[,)].*$/\1/p' |
+		sort -u | while read -r name; do grep -qw "$name" tests/e2e/inherited.c || echo "$name"; done)"
 cut -d ' ' -f 2 "$work/mapped" | sort -u >"$work/versions"
 sed -n 's/^ (symver)\(QUOIT_[0-9.]*\) .*/\1/p' $packaged | sort >"$work/packaged"
 expect_nothing "$packaged has a line for each version of the map" "$(diff "$work/versions" "$work/packaged")"

@@ -23,7 +23,8 @@
  * negative errno, or -QUOIT_E* of abi.h.  Nothing here prints or exits.  When
  * quoitd is gone every call that would have to wait returns -ECONNRESET; what
  * was in flight then has an unknown outcome.  In a child after fork() every
- * call returns -EOWNERDEAD: the child opens a session of its own.
+ * call returns -EOWNERDEAD, or does nothing where it returns no error: the child
+ * opens a session of its own.
  *
  * Threads.  Calls on different rings may run at the same time, calls on one ring may not: a call
  * returns -EBUSY while another thread puts a job into the same ring or sleeps in a wait on it.
@@ -168,8 +169,9 @@ const char *quoit_open_text(void);
  * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
  * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other
  * call on s or its rings may run.  It always frees everything: also when it returns -ECONNRESET,
- * and in a child, where it frees the child's part and returns 0.  The one exception is -EINVAL:
- * flags has unknown bits (quoit_open_text names them); nothing was done, and s goes on.
+ * and in a child, where it frees the child's part and returns 0.  The exceptions, where nothing was
+ * done and s goes on, are -EINVAL: flags has unknown bits (quoit_open_text names them); and -EDEADLK:
+ * a function calls it, and the session has teams.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL

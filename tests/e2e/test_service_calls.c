@@ -1043,47 +1043,6 @@ Test(service_calls, what_no_service_can_have_is_refused)
 	end_calls(&c);
 }
 
-static int in_child(struct calls *c, struct quoit_team *served)
-{
-	struct quoit_service *service;
-	struct quoit_team *team;
-
-	if (quoit_serve(c->f.s, "child", functions, COUNT, NULL, &team) != -EOWNERDEAD)
-		return 1;
-	if (quoit_open_service(c->f.s, "tests", 0, &service) != -EOWNERDEAD)
-		return 2;
-	if (quoit_find_service_function(c->service, "count") != -EOWNERDEAD)
-		return 3;
-	if (quoit_close_service(c->service) != -EOWNERDEAD)
-		return 4;
-	if (quoit_close_team(served) != -EOWNERDEAD)
-		return 5;
-	return quoit_close(c->f.s, 0) ? 6 : 0;
-}
-
-Test(service_calls, child_has_none_of_it)
-{
-	struct calls c = begin_calls(NULL);
-	struct quoit_service *own;
-	struct quoit_team *team;
-	quoit_tensor a = shared(&c.f);
-	int status;
-	pid_t pid;
-
-	cr_assert_eq(quoit_serve(c.f.s, "own", functions, COUNT, NULL, &team), 0);
-	cr_assert_eq(quoit_open_service(c.f.s, "own", 0, &own), 0);
-	cr_assert_eq(run(c.f.q, call(own, "add_one", a, 0)), 0); /* has mapped its caller */
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		_exit(in_child(&c, team));
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%#x", (unsigned)status);
-	cr_assert_eq(run(c.f.q, call(own, "add_one", a, 0)), 0);
-	cr_assert_eq(run(c.f.q, call(c.service, "add_one", a, 0)), 0);
-	end_calls(&c);
-}
-
 Test(service_calls, session_closes_with_its_services)
 {
 	struct calls c = begin_calls(NULL);

@@ -553,40 +553,6 @@ Test(team, many_threads_call_and_serve)
 
 /* ---- ends ---- */
 
-static int in_child(struct team_fixture *t)
-{
-	struct quoit_team *team;
-
-	if (quoit_open_team(t->f.s, functions, COUNT, NULL, &team) != -EOWNERDEAD)
-		return 1;
-	if (quoit_serve_team(t->team, 0) != -EOWNERDEAD)
-		return 2;
-	if (quoit_push(t->f.q, call(t, "count", 0, 0)) != -EOWNERDEAD)
-		return 3;
-	if (quoit_close_team(t->team) != -EOWNERDEAD)
-		return 4;
-	return quoit_close(t->f.s, 0) ? 5 : 0;
-}
-
-Test(team, child_has_none_of_it)
-{
-	struct team_fixture t = begin_team(NULL, NULL);
-	quoit_tensor a = shared(&t.f);
-	int status;
-	pid_t pid;
-
-	cr_assert_eq(quoit_push(t.f.q, call(&t, "add_one", a, 0)), 0);
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		_exit(in_child(&t));
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%#x", (unsigned)status);
-	cr_assert_eq(quoit_push(t.f.q, call(&t, "add_one", a, 0)), 0);
-	expect_all(t.f.q, a, 2);
-	end_team(&t);
-}
-
 Test(team, calls_that_did_not_begin_are_cancelled_with_their_team)
 {
 	struct team_fixture t = begin_team(NULL, &(struct quoit_team_params){.lanes = 1});

@@ -37,6 +37,10 @@
  * only with its deadline or its team (-ECANCELED), and the team has a thread less.  It may be the
  * program's own thread, while that waits: end a thread only where no thread waits on a ring that
  * runs calls.
+ *
+ * A function may fork.  The child is in no function: what it opens, it can close.  It should end
+ * within the function, by exec or _exit: in it the wait or quoit_serve_team that ran the function
+ * fails with -EOWNERDEAD, and a thread of a team ends, and with it the child.
  */
 #ifndef QUOIT_TEAM_H
 #define QUOIT_TEAM_H
