@@ -204,6 +204,11 @@ static int start(struct quoit_ring *q, const struct quoit_sqe *sqe, bool own, ui
 
 	if (UNLIKELY(!libquoit_is_mine(q->mine)))
 		return libquoit_refuse_child(q);
+	if (UNLIKELY(sqe->opcode == QUOIT_OP_CALL)) {
+		err = libquoit_team_check_call(q, sqe);
+		if (err)
+			return err;
+	}
 	if (UNLIKELY(is_full(t, own))) {
 		err = make_room(q, own);
 		if (err)

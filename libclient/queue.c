@@ -102,6 +102,9 @@ int quoit_push_sqe(struct quoit_ring *q, const struct quoit_sqe *sqe)
 
 	if (UNLIKELY(sqe->reserved0))
 		return libquoit_refuse_reserved(q, sqe);
+	err = UNLIKELY(sqe->opcode == QUOIT_OP_CALL) ? libquoit_team_check_call(q, sqe) : 0;
+	if (UNLIKELY(err))
+		return err;
 	err = slot_take(q, &index);
 	if (UNLIKELY(err))
 		return err;

@@ -162,8 +162,9 @@ static void sleep_once(struct quoit_ring *q, uint64_t deadline)
 		futex_sleep(q, left);
 }
 
-/* *marked: this thread's mark is in the ring. */
-static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
+/* *marked: this thread's mark is in the ring; suspended: the team of the function that waits. */
+static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked,
+		    const struct quoit_team *suspended)
 {
 	const uint64_t begun = clock_ticks();
 
@@ -198,6 +199,8 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 		if (fresh && alone_check(q))
 			return -EBUSY;
 		alone_mark(q, (uint32_t)gettid());
+		if (UNLIKELY(suspended && !*marked))
+			libquoit_team_wake_quoitd(suspended);
 		*marked = true;
 		sleep_once(q, deadline);
 	}
@@ -206,12 +209,15 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked)
 int libquoit_sleep_cq(struct quoit_ring *q, uint64_t deadline)
 {
 	const uint32_t outer = q->waits_from; /* of a wait below this one on the stack */
+	struct quoit_team *suspended = libquoit_team_must_help(q) ? libquoit_team_suspend(q) : NULL;
 	bool marked = false;
 	int err;
 
 	q->waits_from = q->cq.next;
-	err = sleep_cq(q, deadline, &marked);
+	err = sleep_cq(q, deadline, &marked, suspended);
 	q->waits_from = outer;
+	if (UNLIKELY(suspended != NULL))
+		libquoit_team_resume(suspended);
 	if (marked)
 		alone_clear(q);
 	return err;

@@ -12,7 +12,7 @@ void libquoit_sync_note(struct quoit_session *s, uint32_t number, enum quoit_syn
 	struct sync_name *to = &s->sync[number];
 
 	pthread_mutex_lock(&s->list);
-	to->kind = kind;
+	__atomic_store_n(&to->kind, kind, __ATOMIC_RELAXED); /* libquoit_team_check_call reads it */
 	snprintf(to->name, sizeof to->name, "%s", name);
 	pthread_mutex_unlock(&s->list);
 }

@@ -78,6 +78,7 @@ struct quoit_team {
 	uint32_t served_by;   /* as the ring's word `lanes` says */
 	uint32_t helpers;     /* threads that may be in this team: lanes, and those that wait */
 	bool asks_wake;       /* as the ring's word cq_wait says */
+	uint32_t suspended;   /* of a service: functions that sleep until a job ends; atomic */
 	struct cut_call *cut; /* atomic for readers: calls with pieces that nobody has taken */
 	struct team_text texts[TEAM_TEXTS];
 	uint32_t text_count;
@@ -121,6 +122,22 @@ void libquoit_team_refuse_all(struct quoit_team *t);
 /* In how many functions this thread is; more than one if a function waits and runs others. */
 unsigned libquoit_team_depth(void);
 
+/*
+ * This thread waits until jobs of the ring end.  If it is in a function of a service, it can run
+ * other calls meanwhile: say so in the team's ring.  Returns that team, for the other two; or NULL.
+ */
+struct quoit_team *libquoit_team_suspend(const struct quoit_ring *q);
+void libquoit_team_resume(struct quoit_team *t);
+
+/* Before it sleeps: quoitd may sleep, too, and then does not look at that. */
+void libquoit_team_wake_quoitd(const struct quoit_team *t);
+
+/*
+ * May this thread put in this call?  -EDEADLK: it is in so many functions that it runs no more, or
+ * functions of its service wait for so many calls that no more can come.
+ */
+int libquoit_team_check_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
+
 /* A child frees what belongs to its parent's session, of which this is the word (mine.h). */
 void libquoit_team_forget(const uint32_t *mine);
 
@@ -139,6 +156,9 @@ void libquoit_team_sleeps(struct quoit_team *t, int by);
 
 /* If there is more work and a thread sleeps, wake one. */
 void libquoit_team_pass_on(struct quoit_team *t);
+
+/* A function begins or ends to wait, and its thread can run other calls. */
+void libquoit_team_waits(struct quoit_team *t, int by);
 
 /* A thread begins or ends to serve. */
 void libquoit_team_joins(struct quoit_team *t, int by);
@@ -199,6 +219,12 @@ void libquoit_team_sleep(struct quoit_ring *q, uint64_t ns);
 
 /* A thread in so many functions at once runs no more: each takes some of its stack. */
 #define TEAM_DEPTH_MOST 32u
+
+/*
+ * If so many functions of a service wait, those that run may make no more calls.  A session has 64
+ * calls of a service under way at a time, and one that waits has one of them.
+ */
+#define TEAM_SUSPENDED_MOST 48u
 
 /*
  * Must a wait on this ring run calls, since perhaps no other thread can?  So it is where a team has

@@ -72,6 +72,15 @@ void libquoit_team_sleeps(struct quoit_team *t, int by)
 	pthread_mutex_unlock(&t->rest);
 }
 
+/* While it closes and does not serve, its calls are for other processes. */
+static void tell_suspended(struct quoit_team *t)
+{
+	const uint32_t told =
+		__atomic_load_n(&t->closing, __ATOMIC_RELAXED) == TEAM_CLOSES ? 0 : t->suspended;
+
+	__atomic_store_n(&t->ring->client->suspended, told, __ATOMIC_RELAXED);
+}
+
 /* A service that closes has no threads for new calls, so that they go to another process. */
 void libquoit_team_joins(struct quoit_team *t, int by)
 {
@@ -86,6 +95,17 @@ void libquoit_team_joins(struct quoit_team *t, int by)
 	if (t->serve && closing) /* then the closing thread serves, alone */
 		told = closing == TEAM_CLOSES_AND_SERVES;
 	__atomic_store_n(&t->ring->client->lanes, told, __ATOMIC_RELAXED);
+	tell_suspended(t);
+	pthread_mutex_unlock(&t->rest);
+}
+
+void libquoit_team_waits(struct quoit_team *t, int by)
+{
+	if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
+		return;
+	pthread_mutex_lock(&t->rest);
+	__atomic_store_n(&t->suspended, t->suspended + (uint32_t)by, __ATOMIC_RELAXED);
+	tell_suspended(t);
 	pthread_mutex_unlock(&t->rest);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "backend/service/servers.h"
 #include "base/tsc.h"
 #include "observe/sample.h"
 #include "reactor_bells.h"
@@ -224,6 +225,8 @@ uint64_t reactor_stall_timeout(const struct reactor *r)
 void reactor_ring_has_rung(struct reactor *r, struct ring *ring)
 {
 	activate(r, ring);
+	if (ring->team)
+		server_has_rung(r, ring);
 }
 
 void reactor_poll(struct reactor *r, uint64_t timeout_ns)

@@ -250,8 +250,9 @@ struct server {
 	struct server *here; /* the next one in the reactor's list */
 	struct letter begin_letter, lanes_letter, go_letter, end_letter;
 	atomic_bool lanes_told; /* that letter is under way */
-	_Atomic uint32_t lanes; /* threads, as the process says; any thread may read it */
-	atomic_bool closed;     /* it takes no more calls; any thread may read it */
+	/* as the process says, and any thread may read them: threads, and functions that wait */
+	_Atomic uint32_t lanes, suspended;
+	atomic_bool closed; /* it takes no more calls; any thread may read it */
 	struct service_call *pending, *pending_last; /* calls for which the ring has no room yet */
 	uint32_t serial;                             /* of the last call that was posted */
 	uint32_t posted;                             /* calls that were posted and did not return */

@@ -166,12 +166,12 @@ QUOIT_TO_CHECK int quoit_open(const struct quoit_open_params *params, struct quo
 const char *quoit_open_text(void);
 
 /*
- * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not
- * started (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other
- * call on s or its rings may run.  It always frees everything: also when it returns -ECONNRESET,
- * and in a child, where it frees the child's part and returns 0.  The exceptions, where nothing was
- * done and s goes on, are -EINVAL: flags has unknown bits (quoit_open_text names them); and -EDEADLK:
- * a function calls it, and the session has teams.
+ * Close all rings, wait for the jobs in flight (flags 0) or cancel those that have not started
+ * (QUOIT_CLOSE_CANCEL), and free everything, rings too.  s may be NULL.  No other call on s or its
+ * rings may run.  It always frees everything: also when it returns -ECONNRESET, and in a child,
+ * where it frees the child's part and returns 0.  The exceptions, where nothing was done and s goes
+ * on, are -EINVAL: flags has unknown bits (quoit_open_text names them); and -EDEADLK: a function
+ * calls it, and the session has teams.
  */
 int quoit_close(struct quoit_session *s, unsigned flags);
 #ifndef QUOIT_CLOSE_CANCEL
@@ -523,7 +523,9 @@ void quoit_detach(struct quoit_ring *q, quoit_job job);
 
 /*
  * Cancel a job that has not started: it ends with -ECANCELED and its outputs are
- * poisoned.  The caller must still wait for it or detach it.  -EALREADY: it has started or ended;
+ * poisoned.  The caller must still wait for it or detach it.  A call of a service, or one that waits
+ * for a lock or its kin, ends so if it had not begun, and else with its own result.  -EALREADY: it
+ * has started or ended;
  * -EINVAL: no such job; -EBUSY: too many jobs that quoitd has not fetched are cancelled already
  * (docs/limits.md).  A round trip to the daemon.
  */

@@ -343,14 +343,15 @@ static int return_and_exit(struct forker *f)
 /* A lane has nothing to return to: the child's only thread ends, and so the child does. */
 Test(fork, child_that_returns_in_a_lane_ends)
 {
-	struct fixture f = begin();
+	const struct quoit_ring_params idly = {.flags = QUOIT_RING_NO_CALLS};
+	struct fixture f = begin_with(SHARED, &idly);
 	struct forker forker = {.in_child = return_and_exit};
 	struct quoit_team *team;
 
 	cr_assert_eq(quoit_open_team(f.s, forks(&forker), 1,
 				     &(struct quoit_team_params){.lanes = 1}, &team),
 		     0);
-	cr_expect_eq(run(f.p, call_of(quoit_find_function(team, "forks"), 0)), 0);
+	cr_expect_eq(run(f.q, call_of(quoit_find_function(team, "forks"), 0)), 0);
 	expect_end(__atomic_load_n(&forker.child, __ATOMIC_ACQUIRE), 6);
 	end(&f);
 }

@@ -269,6 +269,7 @@ static void tail_of_its_sq_that_lies(struct stage *s)
 static void server_of_any_number_of_threads(struct stage *s)
 {
 	static const uint32_t lanes[] = {UINT32_MAX, 1025, 0, 1, UINT32_C(1) << 31};
+	static const uint32_t suspended[] = {0, UINT32_MAX, UINT32_MAX, 7, UINT32_C(1) << 31};
 	struct couple p;
 
 	if (!couple_open(s, &p, 0))
@@ -276,6 +277,7 @@ static void server_of_any_number_of_threads(struct stage *s)
 	calling_spread(s, &p.k);
 	for (unsigned i = 0; i < sizeof lanes / sizeof *lanes; i++) {
 		__atomic_store_n(&p.v.team.client->lanes, lanes[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&p.v.team.client->suspended, suspended[i], __ATOMIC_RELAXED);
 		for (unsigned k = 0; k < 64; k++)
 			couple_call_to(s, &p, k, k);
 		for (unsigned k = 0; k < 64 && !s->bad; k++) {

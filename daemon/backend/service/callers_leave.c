@@ -50,12 +50,16 @@ bool callers_can_be_late(const struct job *job)
 	return job->state == JOB_RUNNING && !job->failed && !job->collects && !job_host_zero(job);
 }
 
-/* Its home says whether it was in time.  What it answers at once cannot be taken back. */
+/*
+ * Its home says whether it was in time.  What an object answers at once cannot be taken back, nor
+ * what a thread of a process has taken.
+ */
 static bool recall(struct reactor *r, struct session *s, struct job *job)
 {
 	struct service_call *call = caller_call_of(s, job);
+	const bool is_object = caller_of(s, job)->service->object;
 
-	if (call->withdrawing || object_is_prompt(job->sqe.function))
+	if (call->withdrawing || (is_object && object_is_prompt(job->sqe.function)))
 		return false;
 	withdraw(r, call);
 	return true;
@@ -63,7 +67,7 @@ static bool recall(struct reactor *r, struct session *s, struct job *job)
 
 bool callers_cancel(struct reactor *r, struct session *s, struct job *job)
 {
-	return callers_can_be_late(job) && caller_of(s, job)->service->object && recall(r, s, job);
+	return callers_can_be_late(job) && recall(r, s, job);
 }
 
 uint64_t callers_late(struct reactor *r, struct session *s, struct job *job, bool *ret_posted)

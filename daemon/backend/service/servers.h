@@ -41,6 +41,9 @@ void server_quit(struct reactor *r, struct ring *ring);
 /* The ring goes: those that a thread has taken fail. */
 void server_end(struct reactor *r, struct ring *ring);
 
+/* The ring of a team has rung: if it serves, its functions that wait may have become more. */
+void server_has_rung(struct reactor *r, struct ring *ring);
+
 /* Look at some servers' threads, and tell all of callers that have left. */
 bool servers_look(struct reactor *r);
 

@@ -53,11 +53,19 @@ int server_ask(struct session *s, struct serve_ask *ask)
 	return 0;
 }
 
+static uint32_t bounded(uint32_t lanes)
+{
+	return lanes < CALL_LANES_MOST ? lanes : CALL_LANES_MOST;
+}
+
 static uint32_t lanes_of(const struct ring *ring)
 {
-	uint32_t lanes = __atomic_load_n(&ring->client->lanes, __ATOMIC_RELAXED);
+	return bounded(__atomic_load_n(&ring->client->lanes, __ATOMIC_RELAXED));
+}
 
-	return lanes < CALL_LANES_MOST ? lanes : CALL_LANES_MOST;
+static uint32_t suspended_of(const struct ring *ring)
+{
+	return bounded(__atomic_load_n(&ring->client->suspended, __ATOMIC_RELAXED));
 }
 
 void server_begin(struct reactor *r, struct session *s, uint32_t index, struct server *server)
@@ -86,13 +94,22 @@ void server_begin(struct reactor *r, struct session *s, uint32_t index, struct s
 
 void server_look_at_lanes(struct reactor *r, struct server *server)
 {
-	uint32_t lanes = lanes_of(server->ring);
+	uint32_t lanes = lanes_of(server->ring), suspended = suspended_of(server->ring);
 
-	if (lanes == COUNT_OF(server->lanes))
+	if (lanes == COUNT_OF(server->lanes) && suspended == COUNT_OF(server->suspended))
 		return;
 	atomic_store(&server->lanes, lanes);
+	atomic_store(&server->suspended, suspended);
 	if (!atomic_exchange(&server->lanes_told, true))
 		exchange_send(r, server->service->home, &server->lanes_letter, LETTER_LANES);
+}
+
+void server_has_rung(struct reactor *r, struct ring *ring)
+{
+	struct server *server = ring->team->server;
+
+	if (server && !COUNT_OF(server->closed))
+		server_look_at_lanes(r, server);
 }
 
 /* ---- callers that have left ---- */

@@ -90,12 +90,18 @@ static uint64_t most_ahead(const struct service *service, uint64_t lanes)
 	return brief < lanes * AHEAD_MOST ? brief : lanes * AHEAD_MOST;
 }
 
-static uint32_t most_of(const struct service *service, const struct server *server)
+static uint32_t within_room(const struct server *server, uint64_t most)
 {
-	uint64_t lanes = COUNT_OF(server->lanes), most = lanes + most_ahead(service, lanes);
 	uint32_t room = server->entries - SLOTS_KEPT;
 
 	return most < room ? (uint32_t)most : room;
+}
+
+static uint32_t most_of(const struct service *service, const struct server *server)
+{
+	uint64_t lanes = COUNT_OF(server->lanes);
+
+	return within_room(server, lanes ? lanes + most_ahead(service, lanes) : 1);
 }
 
 /* Calls that it could begin at once; negative: so many would have to wait. */
@@ -104,22 +110,47 @@ static int64_t free_lanes(const struct server *server)
 	return (int64_t)COUNT_OF(server->lanes) - server->has;
 }
 
+/* One that was there before the service had the function does not have it. */
+static bool can_take(const struct server *s, const struct service_call *call, uint32_t most)
+{
+	return !atomic_load_explicit(&s->closed, memory_order_relaxed) &&
+	       call->entry.function < s->functions && s->has < most;
+}
+
 /*
- * The server for this call; NULL: none takes it now.  One without threads is the last choice: a
- * thread of the program's own may come.  One that was there before the service had the function does
- * not have it.
+ * A server with a thread whose function waits: for this very call, perhaps.  The call runs on top of
+ * that function, which delays it, so this is the last choice.
+ */
+static struct server *choose_suspended(const struct service *service,
+				       const struct service_call *call)
+{
+	struct server *best = NULL;
+
+	for (struct server *s = service->serving; s; s = s->next_serving) {
+		const uint64_t suspended = COUNT_OF(s->suspended);
+		const uint64_t most = suspended ? COUNT_OF(s->lanes) + suspended : 0;
+
+		if (can_take(s, call, within_room(s, most)) &&
+		    (!best || free_lanes(s) + (int64_t)suspended >
+				      free_lanes(best) + (int64_t)COUNT_OF(best->suspended)))
+			best = s;
+	}
+	return best;
+}
+
+/*
+ * The server for this call; NULL: none takes it now.  One without threads comes behind all that have
+ * some: a thread of the program's own may come.
  */
 static struct server *choose_server(const struct service *service, const struct service_call *call)
 {
 	struct server *best = NULL;
 
 	for (struct server *s = service->serving; s; s = s->next_serving)
-		if (!atomic_load_explicit(&s->closed, memory_order_relaxed) &&
-		    call->entry.function < s->functions &&
-		    s->has < (COUNT_OF(s->lanes) ? most_of(service, s) : 1) &&
+		if (can_take(s, call, most_of(service, s)) &&
 		    (!best || free_lanes(s) > free_lanes(best)))
 			best = s;
-	return best;
+	return best ? best : choose_suspended(service, call);
 }
 
 /* Does any server have this call's function? */

@@ -608,8 +608,10 @@ struct quoit_client_words {
 	 * spin for it.
 	 */
 	uint32_t shares_cpu;
-	/* of a ring with QUOIT_RING_CALLS: how many threads serve it */
+	/* of a ring with QUOIT_RING_CALLS: how many threads serve it, */
 	uint32_t lanes;
+	/* and how many functions of a service wait there, so that their threads may run others */
+	uint32_t suspended;
 	QUOIT_ALIGNED(QUOIT_LINE) uint64_t submitted[QUOIT_NOTED];
 	/*
 	 * quoitd writes this one line of the client's pages, and never reads it; docs/decisions.md,

@@ -33,6 +33,10 @@
  * something that it holds, such as the last free memory of the lease, or the output of a call that
  * is suspended below it on the same stack: give such waits a timeout.
  *
+ * A thread that is in 32 functions runs no more, and what the innermost one calls is refused
+ * (-EDEADLK): by quoit_push, quoit_start and quoit_run.  So is what a function of a service calls
+ * while 48 functions of that service wait in its process.
+ *
  * A function returns.  If it ends its thread instead (pthread_exit, pthread_cancel), its call ends
  * only with its deadline or its team (-ECANCELED), and the team has a thread less.  It may be the
  * program's own thread, while that waits: end a thread only where no thread waits on a ring that
