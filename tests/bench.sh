@@ -106,6 +106,9 @@ goals() {
 		queue moved_16m/64k <= 1.2 a slot of 16 MiB, times one of 64 KiB
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
+		syscalls syscalls_waiter <= 100 of a million calls by the thread that waits, both sides
+		syscalls syscalls_lane <= 100 of a million calls by a lane, with a CPU for each side
+		syscalls syscalls_service <= 100 of a million calls of a service, with a CPU for each side
 		idle idle_cpu <= 0.5 quoitd with 100 idle sessions, % of a core
 		crowd crowd_66/one <= 1.1 an addition and back beside 66 idle sessions, of alone
 		crowd crowd_500/one <= 1.1 the same, 500

@@ -85,7 +85,7 @@ void inherited_end(struct inherited *i)
 
 /* ---- the calls ---- */
 
-/* Each on its line, so that what is returned is the line's number. */
+/* What is returned is the call, as it is written here. */
 #define REFUSED(call)                                                                              \
 	do {                                                                                       \
 		if ((call) != -EOWNERDEAD)                                                         \

@@ -10,27 +10,33 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define MOST_THREADS 256
 #define SYSCALL_STOP (SIGTRAP | 0x80) /* with PTRACE_O_TRACESYSGOOD */
+#define READY_US     1000
+
+enum side { DAEMON, CLIENT, SERVER };
 
 struct tracees {
 	pid_t list[MOST_THREADS];
+	enum side side[MOST_THREADS];
 	unsigned count;
 };
 
-static int seize(struct tracees *t, pid_t tid)
+static int seize(struct tracees *t, pid_t tid, enum side side)
 {
 	if (t->count == MOST_THREADS)
 		return -ENOTSUP;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD) < 0)
 		return -ENOTSUP;
+	t->side[t->count] = side;
 	t->list[t->count++] = tid;
 	/* From the stop that this asks for on, the thread's system calls are traced. */
 	return ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ? -ENOTSUP : 0;
 }
 
-static int seize_process(struct tracees *t, pid_t pid)
+static int seize_process(struct tracees *t, pid_t pid, enum side side)
 {
 	char path[32];
 	struct dirent *entry;
@@ -43,7 +49,7 @@ static int seize_process(struct tracees *t, pid_t pid)
 		return -ENOTSUP;
 	while (!err && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			err = seize(t, (pid_t)atoi(entry->d_name));
+			err = seize(t, (pid_t)atoi(entry->d_name), side);
 	closedir(dir);
 	return err;
 }
@@ -84,8 +90,23 @@ static int await_all(const struct tracees *t)
 	return 0;
 }
 
+static void count(const struct tracees *t, pid_t tid, int64_t nr, struct bench_trace_counts *ret)
+{
+	unsigned i = 0;
+
+	while (i < t->count && t->list[i] != tid)
+		i++;
+	if (i == t->count)
+		return;
+	ret->client += t->side[i] == CLIENT;
+	ret->daemon += t->side[i] == DAEMON;
+	ret->server += t->side[i] == SERVER;
+	ret->marks += t->side[i] == CLIENT && nr == BENCH_TRACE_MARK;
+}
+
 /* Follow all threads until the client ends; it is our only child besides the daemon's keeper. */
-static int follow(pid_t client, const struct bench_trace *trace, struct bench_trace_counts *ret)
+static int follow(const struct tracees *t, pid_t client, const struct bench_trace *trace,
+		  struct bench_trace_counts *ret)
 {
 	for (;;) {
 		int status;
@@ -99,22 +120,19 @@ static int follow(pid_t client, const struct bench_trace *trace, struct bench_tr
 		if (tid < 0 || !WIFSTOPPED(status))
 			continue;
 		nr = entered(tid, status);
-		if (nr >= 0 && __atomic_load_n(&trace->counting, __ATOMIC_SEQ_CST)) {
-			ret->client += tid == client;
-			ret->daemon += tid != client;
-			ret->marks += tid == client && nr == BENCH_TRACE_MARK;
-		}
+		if (nr >= 0 && __atomic_load_n(&trace->counting, __ATOMIC_SEQ_CST))
+			count(t, tid, nr, ret);
 		resume(tid, status);
 	}
 }
 
-static void let_go(const struct tracees *t, pid_t client)
+static void let_go(const struct tracees *t)
 {
 	for (unsigned i = 0; i < t->count; i++) {
 		pid_t tid = t->list[i];
 		int status;
 
-		if (tid == client || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+		if (t->side[i] == CLIENT || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
 			continue;
 		if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
 			ptrace(PTRACE_DETACH, tid, NULL, NULL);
@@ -125,20 +143,25 @@ int bench_trace_count(pid_t daemon, pid_t client, struct bench_trace *trace,
 		      struct bench_trace_counts *ret)
 {
 	struct tracees tracees = {.count = 0};
-	int err = seize_process(&tracees, daemon);
+	int err;
 
 	*ret = (struct bench_trace_counts){0};
+	while (!__atomic_load_n(&trace->ready, __ATOMIC_ACQUIRE) && !kill(client, 0))
+		usleep(READY_US);
+	err = seize_process(&tracees, daemon, DAEMON);
 	if (!err)
-		err = seize(&tracees, client);
+		err = seize_process(&tracees, client, CLIENT);
+	if (!err && trace->server)
+		err = seize_process(&tracees, trace->server, SERVER);
 	if (!err)
 		err = await_all(&tracees);
 	if (!err) {
 		__atomic_store_n(&trace->go, 1, __ATOMIC_SEQ_CST);
-		err = follow(client, trace, ret);
+		err = follow(&tracees, client, trace, ret);
 	} else {
 		kill(client, SIGKILL);
 		waitpid(client, NULL, __WALL);
 	}
-	let_go(&tracees, client);
+	let_go(&tracees);
 	return err ? err : trace->result;
 }
