@@ -14,7 +14,7 @@
 #include "refusal.h"
 #include "serve.h"
 
-#define DEFAULT_ENTRIES 128u
+#define DEFAULT_ENTRIES 256u
 #define LANES_MOST      1024u
 
 /* ---- functions ---- */

@@ -87,7 +87,7 @@ struct quoit_team_params {
 	/* threads that the library starts; 0: one for each CPU that the calling thread may use */
 	unsigned lanes;
 	uint32_t flags;   /* QUOIT_TEAM_* */
-	uint32_t entries; /* of its ring's SQ, a power of two; 0: 128 */
+	uint32_t entries; /* of its ring's SQ, a power of two; 0: 256 */
 };
 
 /*
