@@ -305,8 +305,8 @@ struct caller {
 	uint32_t
 		buffer; /* of a tensor: the session's buffer for it; NIL: none.  It counts in `out` */
 	struct key_caller *keys; /* of a keyspace (keyspace.h); never changes */
-	uint64_t latest;    /* TSC: when it sent its last call, */
-	uint8_t latest_way; /* and what that may have to wait for (enum quoit_named_way) */
+	uint64_t latest;         /* TSC: when it sent its last call, */
+	uint8_t latest_way;      /* and what that may have to wait for (enum quoit_named_way) */
 	/* observe/named_waits.h: charged to it; of a service, waits are charged up to this TSC */
 	uint64_t stalled[QUOIT_NAMED_WAYS], charged_until;
 	/* The same, and any thread may read them: */

@@ -57,6 +57,22 @@ Test(processes, manager_has_what_processes_wait_for)
 				NULL});
 }
 
+Test(processes, value_and_array_are_the_same_for_all)
+{
+	expect("processes_shared",
+	       (const char *[]){
+		       "4 processes have computed 4000 elements, whose sum is 30000; 0 failed\n",
+		       NULL});
+}
+
+Test(processes, dict_list_and_namespace_lose_nothing)
+{
+	expect("processes_dict",
+	       (const char *[]){
+		       "a dict of 4 results, whose sum is 15, and a list of 100; 0 failed\n",
+		       NULL});
+}
+
 Test(processes, children_have_sessions_of_their_own_and_leave_nothing)
 {
 	expect("processes_fork",
