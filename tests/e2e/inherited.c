@@ -23,8 +23,9 @@ static void open_sync(struct inherited *i)
 	i->barrier = quoit_open_barrier(i->f.s, "barrier", &two);
 	i->queue = quoit_open_queue(i->f.s, "queue", NULL);
 	i->named = quoit_open_tensor(i->f.s, "tensor", &shape, NULL);
+	i->keys = quoit_open_keyspace(i->f.s, "keyspace", NULL);
 	cr_assert(i->lock > 0 && i->flag > 0 && i->semaphore > 0 && i->barrier > 0 &&
-			  i->queue > 0 && i->named > 0,
+			  i->queue > 0 && i->named > 0 && i->keys > 0,
 		  "%s", quoit_open_text());
 }
 
@@ -133,6 +134,7 @@ static const char *try_names(struct inherited *i)
 	REFUSED(quoit_open_barrier(s, "barrier", NULL));
 	REFUSED(quoit_open_queue(s, "queue", NULL));
 	REFUSED(quoit_open_tensor(s, "tensor", NULL, NULL));
+	REFUSED(quoit_open_keyspace(s, "keyspace", NULL));
 	REFUSED(quoit_close_sync(s, i->lock));
 	REFUSED(quoit_open_team(s, functions, 1, NULL, &team));
 	REFUSED(quoit_find_function(i->team, "add_one"));
@@ -232,6 +234,29 @@ static const char *try_tensors(struct inherited *i, struct quoit_ring *q)
 	return "";
 }
 
+static const char *try_keys(struct inherited *i, struct quoit_ring *q)
+{
+	const int n = i->keys;
+	struct quoit_key_state state;
+	uint64_t revision;
+	char x[64] = "";
+
+	HOLDS(!quoit_create_key(q, "key"));
+	REFUSED(quoit_put_value(q, n, "key", x, 1, 0, &revision));
+	REFUSED(quoit_put_value_at(q, n, "key", x, 1, 0, &revision, NULL));
+	REFUSED(quoit_get_value(q, n, "key", x, sizeof x, &state));
+	REFUSED(quoit_get_value_at(q, n, "key", x, sizeof x, &state, NULL));
+	REFUSED(quoit_delete_key(q, n, "key", 0, &revision));
+	REFUSED(quoit_delete_key_at(q, n, "key", 0, &revision, NULL));
+	REFUSED(quoit_list_keys(q, n, "", NULL, 0, x, sizeof x, &state));
+	REFUSED(quoit_list_keys_at(q, n, "", NULL, 0, x, sizeof x, &state, NULL));
+	REFUSED(quoit_watch_key(q, n, "key", 0, QUOIT_FOREVER, &state));
+	REFUSED(quoit_watch_key_at(q, n, "key", 0, QUOIT_FOREVER, &state, NULL));
+	REFUSED(quoit_watch_prefix(q, n, "", 0, QUOIT_FOREVER, &state));
+	REFUSED(quoit_watch_prefix_at(q, n, "", 0, QUOIT_FOREVER, &state, NULL));
+	return "";
+}
+
 /* Also what the child has no right to call here: nothing of it may touch the parent's pages. */
 static const char *try_raw(struct quoit_ring *q)
 {
@@ -282,6 +307,8 @@ const char *inherited_try(struct inherited *i, bool closes)
 		bad = try_waits(i, i->f.p);
 	if (!*bad)
 		bad = try_tensors(i, i->f.q);
+	if (!*bad)
+		bad = try_keys(i, i->f.q);
 	if (!*bad)
 		bad = try_raw(i->raw);
 	if (!*bad)

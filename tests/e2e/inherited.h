@@ -10,7 +10,7 @@ struct inherited {
 	struct quoit_ring *raw; /* with a CQE that was not given back */
 	struct quoit_team *team, *served;
 	struct quoit_service *service;
-	int lock, flag, semaphore, barrier, queue, named;
+	int lock, flag, semaphore, barrier, queue, named, keys;
 	quoit_tensor a;    /* acquired on f.q for writing */
 	quoit_job waits;   /* of f.p: receives from the queue, which is empty */
 	quoit_tensor into; /* what it receives */
