@@ -40,15 +40,19 @@ static int make(const struct key_call *c, uint32_t at, uint64_t bytes, quoit_ten
 	return *ret == QUOIT_NO_TENSOR ? c->q->refusal.error : 0;
 }
 
+static int refuse_key(struct quoit_ring *q, size_t bytes)
+{
+	return libquoit_refuse(q, -ENAMETOOLONG, "a key has at most %u bytes, and this one has %zu",
+			       QUOIT_KEY_BYTES - 1, bytes);
+}
+
 /* Text with zeros behind it. */
 static int make_key(const struct key_call *c, uint32_t at, const char *key, quoit_tensor *ret)
 {
 	const size_t n = strlen(key), bytes = words_of(n + 1) * sizeof(int64_t);
 
 	if (n >= QUOIT_KEY_BYTES)
-		return libquoit_refuse(c->q, -ENAMETOOLONG,
-				       "a key has at most %u bytes, and this one has %zu",
-				       QUOIT_KEY_BYTES - 1, n);
+		return refuse_key(c->q, n);
 	memset(c->memory + at + bytes - sizeof(int64_t), 0, sizeof(int64_t));
 	memcpy(c->memory + at, key, n);
 	return make(c, at, bytes, ret);
@@ -234,9 +238,7 @@ quoit_tensor quoit_create_key(struct quoit_ring *q, const char *key)
 	quoit_tensor t;
 
 	if (n >= sizeof text) {
-		libquoit_refuse(q, -ENAMETOOLONG,
-				"a key has at most %u bytes, and this one has %zu",
-				QUOIT_KEY_BYTES - 1, n);
+		(void)refuse_key(q, n);
 		return QUOIT_NO_TENSOR;
 	}
 	memcpy(text, key, n);

@@ -3,8 +3,7 @@
 #include "named.h"
 
 #include <errno.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -48,39 +47,16 @@ void libquoit_named_drop_all(struct quoit_session *s)
 
 /* ---- memory ---- */
 
-/* Pages behind the end of a file raise SIGBUS. */
-static int check_size(int fd, uint64_t bytes)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	return bytes && st.st_size > 0 && bytes <= (uint64_t)st.st_size ? 0 : -EPROTO;
-}
-
 static int map(struct quoit_session *s, uint32_t number, struct shared *ret)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_TENSOR_MEMORY, .tensor_memory.number = number};
 	int fd, err = libquoit_control_call(s, &m, NULL, 0, &fd, 1);
-	void *base = MAP_FAILED;
 
 	if (err)
 		return err;
-	err = check_size(fd, m.tensor_memory.bytes);
-	if (!err) {
-		base = mmap(NULL, m.tensor_memory.bytes, PROT_READ, MAP_SHARED, fd, 0);
-		err = base == MAP_FAILED ? -errno : 0;
-	}
+	err = libquoit_shared_look(fd, m.tensor_memory.bytes, "tensor", ret);
 	close(fd);
-	if (err)
-		return libquoit_text_refuse(err, "the tensor's %llu bytes cannot be mapped: %s",
-					    (unsigned long long)m.tensor_memory.bytes,
-					    strerrordesc_np(-err));
-	/* If the kernel refuses these, children and core dumps have the memory, too. */
-	(void)madvise(base, m.tensor_memory.bytes, MADV_DONTFORK);
-	(void)madvise(base, m.tensor_memory.bytes, MADV_DONTDUMP);
-	*ret = (struct shared){.fd = -1, .base = base, .bytes = m.tensor_memory.bytes};
-	return 0;
+	return err;
 }
 
 /* What is known of it now; -EBADF: it was closed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* named_open.c - opens tensors with names, and makes their memory */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,11 +65,21 @@ static int check_same(const struct wish *w, const struct quoit_ctl *m)
 				    w->name.name, m->sync.dtype, d[0], d[1], d[2], d[3]);
 }
 
-static int let_go(const struct wish *w, uint32_t number)
+/* Tell quoitd that it has failed here; the text says why, whatever quoitd answers. */
+static void tell_failure(const struct wish *w, struct quoit_ctl *m)
+{
+	char why[256];
+
+	snprintf(why, sizeof why, "%s", quoit_open_text());
+	(void)libquoit_control_ask(w->s, m, -1);
+	libquoit_text_set("%s", why);
+}
+
+static void let_go(const struct wish *w, uint32_t number)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_SERVICE_CLOSE, .service_function.service = number};
 
-	return libquoit_control_ask(w->s, &m, -1);
+	tell_failure(w, &m);
 }
 
 static int open_existing(const struct wish *w, struct quoit_ctl *m)
@@ -88,8 +99,8 @@ static int open_existing(const struct wish *w, struct quoit_ctl *m)
 	if (m->sync.number >= QUOIT_MAX_SERVICES)
 		return libquoit_text_refuse_reply();
 	err = check_same(w, m);
-	if (err && let_go(w, m->sync.number) == 0)
-		(void)check_same(w, m); /* say it again, since that has succeeded */
+	if (err)
+		let_go(w, m->sync.number);
 	return err;
 }
 
@@ -102,26 +113,22 @@ static uint64_t whole_pages(const struct quoit_shape *shape)
 	for (unsigned i = 0; i < QUOIT_MAX_DIMS; i++)
 		if (__builtin_mul_overflow(bytes, shape->dim[i], &bytes) || bytes >> 48)
 			return 0;
-	return (bytes + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
+	return libquoit_whole_pages(bytes);
 }
 
 /* Fill it with pages, and say so; if there are none, quoitd must hear of it, too. */
 static int get_ready(const struct wish *w, struct shared *memory, uint32_t seals,
 		     struct quoit_ctl *m)
 {
-	struct quoit_ctl ready = {.type = QUOIT_CTL_READY}, unready = ready;
 	int err = libquoit_shared_fill(memory, memory->bytes, seals);
 
-	if (!err) {
-		err = libquoit_control_ask(w->s, &ready, -1);
-		*m = ready;
-	} else if (libquoit_control_ask(w->s, &unready, -1)) {
-		libquoit_text_set("the system does not give this process %llu bytes: %s",
-				  (unsigned long long)memory->bytes, strerrordesc_np(-err));
+	*m = (struct quoit_ctl){.type = QUOIT_CTL_READY};
+	if (err) {
+		tell_failure(w, m);
+		return err;
 	}
-	if (!err && m->sync.number >= QUOIT_MAX_SERVICES)
-		err = libquoit_text_refuse_reply();
-	return err;
+	err = libquoit_control_ask(w->s, m, -1);
+	return !err && m->sync.number >= QUOIT_MAX_SERVICES ? libquoit_text_refuse_reply() : err;
 }
 
 static int make_with(const struct wish *w, struct shared *memory, struct quoit_ctl *m)

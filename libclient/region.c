@@ -24,11 +24,6 @@ uint64_t libquoit_arena_bytes(const struct quoit_session *s)
 	return __atomic_load_n(&s->arena_bytes, __ATOMIC_RELAXED);
 }
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
-}
-
 static int ask(struct quoit_session *s, uint64_t bytes)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_ARENA_MORE, .arena_more.bytes = bytes};
@@ -84,7 +79,7 @@ static void note_refusal(struct quoit_session *s, uint64_t bytes)
 /* Double the arena if possible; otherwise grow it by the least that is needed. */
 static bool grow(struct quoit_session *s, uint64_t least)
 {
-	uint64_t bytes = whole_pages(2 * s->arena_bytes), most = s->info.arena_bytes_most;
+	uint64_t bytes = libquoit_whole_pages(2 * s->arena_bytes), most = s->info.arena_bytes_most;
 
 	bytes = bytes > most ? most : bytes;
 	if (least > most || is_refused(s, least))
@@ -107,7 +102,7 @@ bool libquoit_arena_grow(struct quoit_session *s, uint64_t seen, uint64_t more)
 	pthread_mutex_lock(&s->growing);
 	grown = s->arena_bytes != seen;
 	if (!grown && more && more <= s->info.arena_bytes_most - seen)
-		grown = grow(s, whole_pages(seen + more));
+		grown = grow(s, libquoit_whole_pages(seen + more));
 	pthread_mutex_unlock(&s->growing);
 	return grown;
 }

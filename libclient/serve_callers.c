@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -102,34 +101,7 @@ void libquoit_callers_end(struct quoit_team *t)
 
 /* ---- mapping ---- */
 
-/* Pages behind the end of a file raise SIGBUS. */
-static int check_size(int fd, uint64_t bytes)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	return bytes && st.st_size > 0 && bytes <= (uint64_t)st.st_size ? 0 : -EPROTO;
-}
-
-static int map(int fd, uint64_t bytes, const uint8_t **ret)
-{
-	int err = check_size(fd, bytes);
-	void *base = err ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (!err && base == MAP_FAILED)
-		err = -errno;
-	if (err)
-		return libquoit_text_refuse(err, "the caller's %llu bytes cannot be mapped: %s",
-					    (unsigned long long)bytes, strerrordesc_np(-err));
-	/* If the kernel refuses these, children and core dumps have the memory, too. */
-	(void)madvise(base, bytes, MADV_DONTFORK);
-	(void)madvise(base, bytes, MADV_DONTDUMP);
-	*ret = base;
-	return 0;
-}
-
-static int ask(struct quoit_team *t, uint32_t number, const uint8_t **ret, uint64_t *ret_bytes)
+static int ask(struct quoit_team *t, uint32_t number, struct shared *ret)
 {
 	struct quoit_ctl m = {.type = QUOIT_CTL_CALLER,
 			      .caller = {.ring = t->ring->index, .caller = number}};
@@ -137,8 +109,7 @@ static int ask(struct quoit_team *t, uint32_t number, const uint8_t **ret, uint6
 
 	if (err)
 		return err;
-	*ret_bytes = m.caller.bytes;
-	err = map(fd, m.caller.bytes, ret);
+	err = libquoit_shared_look(fd, m.caller.bytes, "caller", ret);
 	close(fd);
 	return err;
 }
@@ -147,8 +118,7 @@ static int ask(struct quoit_team *t, uint32_t number, const uint8_t **ret, uint6
 int libquoit_caller_map(struct quoit_team *t, struct caller *c)
 {
 	struct serve *v = t->serve;
-	const uint8_t *base = NULL;
-	uint64_t bytes = 0;
+	struct shared memory = {.fd = -1};
 	int err = 0;
 
 	pthread_mutex_lock(&v->lock);
@@ -157,11 +127,11 @@ int libquoit_caller_map(struct quoit_team *t, struct caller *c)
 	if (c->state == CALLER_UNMAPPED) {
 		c->state = CALLER_ASKED;
 		pthread_mutex_unlock(&v->lock);
-		err = ask(t, c->number, &base, &bytes);
+		err = ask(t, c->number, &memory);
 		pthread_mutex_lock(&v->lock);
 		c->state = err ? CALLER_UNMAPPED : CALLER_MAPPED;
-		c->base = base;
-		c->bytes = err ? 0 : bytes;
+		c->base = memory.base;
+		c->bytes = memory.bytes;
 		pthread_cond_broadcast(&v->mapped);
 	}
 	pthread_mutex_unlock(&v->lock);

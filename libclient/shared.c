@@ -53,6 +53,13 @@ static int settle(int fd, uint64_t bytes)
 	return 0;
 }
 
+/* If the kernel refuses these, children and core dumps have the memory, too; that does no harm. */
+static void keep_to_itself(void *map, uint64_t bytes)
+{
+	(void)madvise(map, bytes, MADV_DONTFORK);
+	(void)madvise(map, bytes, MADV_DONTDUMP);
+}
+
 int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 {
 	void *map = MAP_FAILED;
@@ -74,12 +81,7 @@ int libquoit_shared_make(struct shared *ret, const char *name, uint64_t bytes)
 			close(fd);
 		return err;
 	}
-	/*
-	 * If the kernel refuses these, children and core dumps have the memory, too; that does no
-	 * harm.
-	 */
-	(void)madvise(map, bytes, MADV_DONTFORK);
-	(void)madvise(map, bytes, MADV_DONTDUMP);
+	keep_to_itself(map, bytes);
 	*ret = (struct shared){.fd = fd, .base = map, .bytes = bytes};
 	return 0;
 }
@@ -126,6 +128,31 @@ int libquoit_shared_fill(struct shared *m, uint64_t bytes, uint32_t seals)
 	close(m->fd);
 	m->fd = -1;
 	return err;
+}
+
+/* Pages behind the end of a file raise SIGBUS. */
+static int check_size(int fd, uint64_t bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return bytes && st.st_size > 0 && bytes <= (uint64_t)st.st_size ? 0 : -EPROTO;
+}
+
+int libquoit_shared_look(int fd, uint64_t bytes, const char *whose, struct shared *ret)
+{
+	int err = check_size(fd, bytes);
+	void *base = err ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (!err && base == MAP_FAILED)
+		err = -errno;
+	if (err)
+		return libquoit_text_refuse(err, "the %s's %llu bytes cannot be mapped: %s", whose,
+					    (unsigned long long)bytes, strerrordesc_np(-err));
+	keep_to_itself(base, bytes);
+	*ret = (struct shared){.fd = -1, .base = base, .bytes = bytes};
+	return 0;
 }
 
 void libquoit_shared_drop(struct shared *m)

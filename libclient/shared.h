@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <quoit/ctl.h>
+
 struct shared {
 	int fd;        /* -1: closed */
 	uint8_t *base; /* NULL: not mapped */
@@ -28,6 +30,18 @@ int libquoit_shared_more(const struct shared *m, uint64_t from, uint64_t upto);
 
 /* Give these pages back to the system if the seals allow it; quoitd must not use them. */
 void libquoit_shared_less(const struct shared *m, uint64_t from, uint64_t upto);
+
+/*
+ * Map memory of another process for reading; quoitd has sent its descriptor, which stays the
+ * caller's.  whose: for the text.
+ */
+int libquoit_shared_look(int fd, uint64_t bytes, const char *whose, struct shared *ret);
+
+/* Whole pages, in bytes. */
+static inline uint64_t libquoit_whole_pages(uint64_t bytes)
+{
+	return (bytes + QUOIT_CTL_PAGE - 1) / QUOIT_CTL_PAGE * QUOIT_CTL_PAGE;
+}
 
 /* Unmap, and close the open descriptors. */
 void libquoit_shared_drop(struct shared *m);

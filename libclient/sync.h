@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.h - the names of locks, flags, semaphores and barriers that a session has open */
+/* sync.h - the names of locks and their kin that a session has open */
 #ifndef LIBQUOIT_SYNC_H
 #define LIBQUOIT_SYNC_H
 

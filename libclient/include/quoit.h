@@ -639,15 +639,16 @@ enum quoit_access {
 };
 
 /*
- * Acquire a tensor of the shared region (QUOIT_CREATE_SHARED): wait until all earlier jobs that
- * write it (for writing: that use it) have ended, and return a pointer to its first element in
- * *ret.  Until quoit_release_tensor later jobs wait for the program as for a job: those that write
- * the tensor, and if it was acquired for writing also those that read it.  No byte is copied.  Jobs
- * of other rings, and other threads that acquire it, wait in the same way.
+ * Acquire a tensor of the shared region (QUOIT_CREATE_SHARED), or one with a name: wait until all
+ * earlier jobs that write it (for writing: that use it) have ended, and return a pointer to its
+ * first element in *ret.  Until quoit_release_tensor later jobs wait for the program as for a job:
+ * those that write the tensor, and if it was acquired for writing also those that read it.  No byte
+ * is copied.  Jobs of other rings, and other threads that acquire it, wait in the same way.
  *
  * An acquire that fails changes nothing.  -QUOIT_EPOISON: a job that should have written the tensor
  * failed (quoit_get_wait_error says which); -ENOTSUP: it is not in the shared region: create it
- * with QUOIT_CREATE_SHARED, or quoit_copy it to one that is; -EMFILE: the session holds
+ * with QUOIT_CREATE_SHARED, or quoit_copy it to one that is; -EACCES: only the session that made a
+ * tensor with a name acquires it for writing; -EMFILE: the session holds
  * QUOIT_MAX_HOLDS accesses; -EALREADY: this ring has acquired this very tensor, release it first;
  * -ETIME: not in time; -EINVAL: no such tensor, or a raw ring.
  *

@@ -223,11 +223,11 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
  * it may write, beside others if it only reads.  The CQE says where the tensor's first element is
  * (QUOIT_CQE_PLACE), so these jobs cannot be QUIET.  From then on the program holds the access:
  * later jobs wait for it as they wait for a job, and the tensor's bytes neither move nor go, until
- * RELEASE, whose scalar[0] is the SQ index of the acquire on the same ring.  The arg of an acquire is
- * the place in the program that made it: an index into its ring's call-site table, 0: unknown; it is
- * only shown.  RELEASE takes effect
- * at its fetch, or earlier if the ring cannot take the SQEs before it; so it takes no link,
- * deadline or priority.  A RELEASE (or CANCEL) of an acquire that has not ended ends it with
+ * RELEASE, whose scalar[0] is the SQ index of the acquire on the same ring.  The arg of an acquire
+ * is the place in the program that made it: an index into its ring's call-site table, 0: unknown;
+ * it is only shown.  RELEASE takes effect at its fetch, or earlier if the ring cannot take the SQEs
+ * before it; so it takes no link, deadline or priority.  A RELEASE (or CANCEL) of an acquire that
+ * has not ended ends it with
  * -ECANCELED.  An acquire that fails changes nothing.
  */
 
@@ -275,8 +275,9 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_sqe) == 64, "an SQE is 64 bytes");
 #define QUOIT_CQE_PLACE_BITS  12
 
 /*
- * Where an acquired tensor's first element is, in bytes from the start of the shared region: res
- * counts pages of 4 KiB, and the upper half of flags the bytes beyond.
+ * Where an acquired tensor's first element is, in bytes from the start of the shared region, or of
+ * the memory of a tensor with a name: res counts pages of 4 KiB, and the upper half of flags the
+ * bytes beyond.
  */
 #define QUOIT_CQE_PLACE(cqe)                                                                       \
 	((uint64_t)(uint32_t)(cqe)->res << QUOIT_CQE_PLACE_BITS |                                  \
@@ -335,8 +336,8 @@ enum quoit_sync_op {
 	QUOIT_SYNC_RECEIVE, /* tensor 0 is written */
 	QUOIT_SYNC_PEEK,    /* the same, a struct quoit_message */
 	/*
-	 * Tensor 0 may be given, and gets a struct quoit_key_state; tensor 1 is the key, text up to a
-	 * NUL or the tensor's end; scalar[0] (uint64_t) is a revision.  All are without gaps.
+	 * Tensor 0 may be given, and gets a struct quoit_key_state; tensor 1 is the key, text up to
+	 * a NUL or the tensor's end; scalar[0] (uint64_t) is a revision.  All are without gaps.
 	 */
 	QUOIT_SYNC_PUT,    /* tensor 2: the value, of which scalar[1] bytes count */
 	QUOIT_SYNC_GET,    /* tensor 2 gets the value, and zeros behind it; no revision */
@@ -364,8 +365,8 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_message) == 40, "five elements");
 /* What there is to say of a key, or of those with a prefix, as a vector of four QUOIT_I64. */
 struct quoit_key_state {
 	/*
-	 * PUT, GET: of the key.  DELETE: of the deletion.  WATCH of a key: of the key, 0: there is none;
-	 * of a prefix, and LIST: the newest among the keys
+	 * PUT, GET: of the key.  DELETE: of the deletion.  WATCH of a key: of the key, 0: there is
+	 * none; of a prefix, and LIST: the newest among the keys
 	 */
 	uint64_t revision;
 	uint64_t now;   /* the keyspace's: that of the newest change of all */
@@ -394,8 +395,8 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_key_entry) == 24, "no padding in an entr
 /* of a tensor: this session only reads it */
 #define QUOIT_SYNC_READ_ONLY   0x10u
 /*
- * of a tensor or a keyspace, where it is made: users whom `mode` lets in may only read it, as its own
- * user and root need not
+ * of a tensor or a keyspace, where it is made: users whom `mode` lets in may only read it, as its
+ * own user and root need not
  */
 #define QUOIT_SYNC_OTHERS_READ 0x20u
 
@@ -467,7 +468,10 @@ enum quoit_field {
 	QUOIT_FIELD_SERVICE,
 	/* a CREATE, values: the number of a tensor with a name; how many a session may have */
 	QUOIT_FIELD_NAMED,
-	/* of a keyspace, values: the key's revision, 0: there is no such key; that which it must have */
+	/*
+	 * of a keyspace, values: the key's revision, 0: there is no such key; that which it must
+	 * have
+	 */
 	QUOIT_FIELD_REVISION,
 	/* of a keyspace, values: bytes that there are, or that are needed; the most that fit */
 	QUOIT_FIELD_BYTES,
