@@ -89,11 +89,6 @@ static int charge(struct connection *c, const struct quoit_ctl *m, char *text, s
 	return 0;
 }
 
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
 void services_make_tensor(struct connection *c, const struct quoit_ctl *m,
 			  const struct ctl_fds *fds)
 {
@@ -109,7 +104,8 @@ void services_make_tensor(struct connection *c, const struct quoit_ctl *m,
 		connection_reply_result(c, m->type, m->seq, err, "%s", text);
 		return;
 	}
-	connection_map(c, m, fds, whole_pages(named_tensor_bytes(m->tensor.dim, m->tensor.dtype)));
+	connection_map(c, m, fds,
+		       named_tensor_pages(named_tensor_bytes(m->tensor.dim, m->tensor.dtype)));
 }
 
 void services_drop_tensor(struct connection *c)

@@ -3,6 +3,7 @@
 #include "bytes_moved.h"
 
 #include "job.h"
+#include "session/extent.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
 
@@ -14,7 +15,7 @@ static uint64_t bytes_of(const struct session *s, const uint32_t *view, uint8_t 
 	for_each_tensor (i, tensors) {
 		const struct view *v = &s->views[view[i]];
 
-		bytes += v->elements * op_dtype_size(v->dtype);
+		bytes += view_bytes(v);
 	}
 	return bytes;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cost.h"
+#include "session/extent.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
 
@@ -346,11 +347,6 @@ static int check_sync(const struct operands *o)
 	return 0;
 }
 
-static uint64_t bytes_of(const struct view *v)
-{
-	return v->elements * op_dtype_size(v->dtype);
-}
-
 /* What a keyspace copies as a whole, and so must not be large or have gaps. */
 static int check_copied(const struct operands *o, unsigned tensor, uint64_t most)
 {
@@ -360,8 +356,8 @@ static int check_copied(const struct operands *o, unsigned tensor, uint64_t most
 		return 0;
 	if (!v->dense)
 		return refuse(o->fault, -ENOTSUP, QUOIT_FIELD_STRIDE, tensor, 0);
-	if (bytes_of(v) > most)
-		return refuse_tensor(o->fault, -EMSGSIZE, tensor, bytes_of(v), most);
+	if (view_bytes(v) > most)
+		return refuse_tensor(o->fault, -EMSGSIZE, tensor, view_bytes(v), most);
 	return 0;
 }
 
@@ -382,7 +378,7 @@ static int check_state(const struct operands *o)
 static int check_key_scalars(const struct operands *o)
 {
 	const uint8_t op = o->sqe->function;
-	const uint64_t bytes = op == QUOIT_SYNC_PUT ? bytes_of(o->t[2]) : 0;
+	const uint64_t bytes = op == QUOIT_SYNC_PUT ? view_bytes(o->t[2]) : 0;
 
 	if (o->sqe->arg && (op != QUOIT_SYNC_WATCH || o->sqe->arg != QUOIT_WATCH_PREFIX))
 		return refuse_arg(o, op == QUOIT_SYNC_WATCH ? QUOIT_WATCH_PREFIX : 0);

@@ -10,6 +10,7 @@
 #ifndef QUOITD_EXTENT_H
 #define QUOITD_EXTENT_H
 
+#include "ops/ops.h"
 #include "tables.h"
 
 /* Runs of `run` bytes, repeated at ever larger steps; [lo, hi) is the hull. */
@@ -22,6 +23,12 @@ struct extent {
 		int64_t count;
 	} level[QUOIT_MAX_DIMS];
 };
+
+/* Of its elements, gaps left out. */
+static inline uint64_t view_bytes(const struct view *v)
+{
+	return v->elements * op_dtype_size(v->dtype);
+}
 
 /* All bytes of [lo, hi). */
 static inline struct extent extent_whole(uint64_t lo, uint64_t hi)

@@ -2,17 +2,14 @@
 /* named_tensor.c - what a tensor with a name is made of */
 #include "named_tensor.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/free_aside.h"
 #include "objects.h"
 #include "ops/ops.h"
 #include "store/region.h"
 #include "store/sizeclass.h"
-
-/* More is not unmapped by the thread that asks for it. */
-#define UNMAP_BYTES (UINT64_C(1) << 20)
 
 uint64_t named_tensor_bytes(const uint32_t dim[QUOIT_MAX_DIMS], uint32_t dtype)
 {
@@ -24,9 +21,14 @@ uint64_t named_tensor_bytes(const uint32_t dim[QUOIT_MAX_DIMS], uint32_t dtype)
 	return bytes < REGION_LEASE_END ? bytes : 0;
 }
 
+uint64_t named_tensor_pages(uint64_t bytes)
+{
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 uint64_t named_tensor_cost(uint64_t bytes)
 {
-	const uint64_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	const uint64_t whole = named_tensor_pages(bytes);
 
 	return sizeof(struct named_tensor) + whole + page_table_bytes(whole);
 }
@@ -46,26 +48,18 @@ struct named_tensor *named_tensor_new(struct shared *memory, const uint32_t dim[
 	return t;
 }
 
-static void *drop(void *of)
+static void drop(void *of)
 {
 	struct named_tensor *t = of;
 
 	shared_drop(&t->memory);
 	free(t);
-	return NULL;
 }
 
-/* To free a GiB takes a tenth of a second, for which others would wait: a thread of its own does it. */
 void named_tensor_free(struct named_tensor *t)
 {
-	pthread_t thread;
-
-	if (!t)
-		return;
-	if (t->memory.bytes > UNMAP_BYTES && !pthread_create(&thread, NULL, drop, t))
-		pthread_detach(thread);
-	else
-		drop(t);
+	if (t)
+		free_aside(t->memory.bytes, drop, t);
 }
 
 struct caller *session_named(const struct session *s, uint32_t number)

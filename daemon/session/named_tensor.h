@@ -29,6 +29,9 @@ struct named_tensor {
 /* Its elements' bytes; 0: a dim is 0, the type is unknown, or it is too large for any session. */
 uint64_t named_tensor_bytes(const uint32_t dim[QUOIT_MAX_DIMS], uint32_t dtype);
 
+/* The bytes of its memory, which is whole pages. */
+uint64_t named_tensor_pages(uint64_t bytes);
+
 /* What one of so many bytes costs quoitd's user, with its memory and page tables. */
 uint64_t named_tensor_cost(uint64_t bytes);
 

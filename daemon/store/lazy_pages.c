@@ -2,13 +2,11 @@
 /* lazy_pages.c - large memory of quoitd's own, whose pages come when they are written */
 #include "lazy_pages.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* More is not unmapped by the thread that asks for it. */
-#define UNMAP_BYTES (UINT64_C(1) << 20)
+#include "base/free_aside.h"
 
 struct range {
 	void *memory;
@@ -23,36 +21,22 @@ void *lazy_pages_map(uint64_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void *unmap(void *of)
+static void unmap(void *of)
 {
-	struct range *r = of;
+	struct range r = *(struct range *)of;
 
-	munmap(r->memory, r->bytes);
-	free(r);
-	return NULL;
-}
-
-/* To free a GiB takes a tenth of a second, for which others would wait: a thread of its own does it. */
-static int unmap_in_thread(void *memory, uint64_t bytes)
-{
-	struct range *r = malloc(sizeof *r);
-	pthread_t thread;
-
-	if (!r)
-		return -1;
-	*r = (struct range){memory, bytes};
-	if (pthread_create(&thread, NULL, unmap, r)) {
-		free(r);
-		return -1;
-	}
-	pthread_detach(thread);
-	return 0;
+	free(of);
+	munmap(r.memory, r.bytes);
 }
 
 void lazy_pages_unmap(void *memory, uint64_t bytes)
 {
-	if (!memory)
-		return;
-	if (bytes <= UNMAP_BYTES || unmap_in_thread(memory, bytes) < 0)
+	struct range *r = memory ? malloc(sizeof *r) : NULL;
+
+	if (r) {
+		*r = (struct range){memory, bytes};
+		free_aside(bytes, unmap, r);
+	} else if (memory) {
 		munmap(memory, bytes);
+	}
 }

@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "job/probes.h"
 #include "job/shape.h"
+#include "session/extent.h"
 #include "session/poison.h"
 
 /* ---- a copy and its tensors ---- */
@@ -24,7 +25,7 @@ uint64_t bridge_bytes(const struct session *s, const struct job *job)
 {
 	const struct view *v = bridge_view(s, job, SOURCE);
 
-	return v->elements * op_dtype_size(v->dtype);
+	return view_bytes(v);
 }
 
 struct exec_port *bridge_port(struct reactor *r, struct session *s, const struct job *job,

@@ -6,6 +6,7 @@
 
 #include "memory/sigbus_guard.h"
 #include "ops/ops.h"
+#include "session/extent.h"
 #include "session/tensor_bits.h"
 
 /* The reactor copies so many bytes in one go, fewer if they lie apart. */
@@ -18,17 +19,12 @@
 #define RUNS_MOST    256u
 #define STRIDED_MOST 16u
 
-static uint64_t bytes_of(const struct view *v)
-{
-	return v->elements * op_dtype_size(v->dtype);
-}
-
 uint64_t dense_bytes(const struct session *s, const struct job *job, uint8_t tensors)
 {
 	uint64_t bytes = 0;
 
 	for_each_tensor (i, tensors)
-		bytes += dense_padded(bytes_of(&s->views[job->view[i]]));
+		bytes += dense_padded(view_bytes(&s->views[job->view[i]]));
 	return bytes;
 }
 
@@ -102,7 +98,7 @@ static uint64_t copy_whole(uint8_t *first, uint8_t *dense, bool sends, uint64_t 
 static bool copy_tensor(const struct session *s, const struct view *v, struct service_call *call,
 			uint64_t begin, uint64_t upto, unsigned *runs)
 {
-	const uint64_t bytes = bytes_of(v), from = call->copied - begin;
+	const uint64_t bytes = view_bytes(v), from = call->copied - begin;
 	const uint64_t end = upto - begin < bytes ? upto - begin : bytes;
 	const uint32_t size = op_dtype_size(v->dtype);
 	uint8_t *first = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
@@ -130,7 +126,7 @@ bool dense_copy_part(struct session *s, const struct job *job, struct service_ca
 
 	for_each_tensor (i, call->moves) {
 		const struct view *v = &s->views[job->view[i]];
-		uint64_t next = begin + dense_padded(bytes_of(v));
+		uint64_t next = begin + dense_padded(view_bytes(v));
 
 		if (call->copied < next && call->copied < upto &&
 		    !copy_tensor(s, v, call, begin, upto, &runs))
@@ -147,6 +143,6 @@ void dense_read(struct session *s, const struct job *job, unsigned tensor, void 
 	const struct view *v = &s->views[job->view[tensor]];
 	struct session *outer = sigbus_guard_enter(s);
 
-	memcpy(to, buffer_data(s, &s->buffers[v->buffer]) + v->offset, bytes_of(v));
+	memcpy(to, buffer_data(s, &s->buffers[v->buffer]) + v->offset, view_bytes(v));
 	sigbus_guard_leave(outer);
 }

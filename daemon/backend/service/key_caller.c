@@ -6,14 +6,14 @@
 
 #include "dense.h"
 #include "memory/sigbus_guard.h"
-#include "ops/ops.h"
+#include "session/extent.h"
 #include "session/objects.h"
 
 static uint32_t bytes_of(const struct session *s, const struct job *job, unsigned tensor)
 {
 	const struct view *v = &s->views[job->view[tensor]];
 
-	return job->tensors & 1u << tensor ? (uint32_t)(v->elements * op_dtype_size(v->dtype)) : 0;
+	return job->tensors & 1u << tensor ? (uint32_t)view_bytes(v) : 0;
 }
 
 static struct key_value *take_place(struct key_caller *k)
