@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ctl_client.h"
 #include "odd_names.h"
 #include "scenes.h"
 #include "serving.h"
@@ -319,33 +318,6 @@ static void jobs_of_other_things(struct stage *s)
 
 /* ---- sizes ---- */
 
-static bool see_budget(struct stage *s, uint64_t *used, uint64_t *limit)
-{
-	struct quoit_ctl m = {.type = QUOIT_CTL_USER};
-	struct raw_client c;
-	int err;
-
-	m.user.uid = stage_has_users() ? (uint32_t)SCENE_MALLORY : (uint32_t)getuid();
-	if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))
-		return false;
-	err = raw_call_with(&c, &m, -1, NULL);
-	ctl_leave(s, &c);
-	*used = m.user_reply.host_bytes;
-	*limit = m.user_reply.host_limit;
-	return CHECK(s, !err);
-}
-
-static void await_budget(struct stage *s, uint64_t expected)
-{
-	uint64_t used = 0, limit;
-
-	for (unsigned ms = 0; see_budget(s, &used, &limit) && used != expected; ms++) {
-		if (!CHECK(s, ms < SYNC_PATIENCE_MS))
-			return;
-		usleep(1000);
-	}
-}
-
 /* What is asked for is charged, and comes back; what is too much is refused. */
 static void sizes_of_all_sorts(struct stage *s)
 {
@@ -355,7 +327,7 @@ static void sizes_of_all_sorts(struct stage *s)
 	uint64_t before, used, limit;
 	struct sync_party p;
 
-	if (!open_party(s, &p, "before") || !see_budget(s, &before, &limit))
+	if (!open_party(s, &p, "before") || !sync_see_budget(s, &before, &limit))
 		return;
 	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		const struct sync_words w = keyspace_of("sizes", sizes[i].keys, sizes[i].bytes),
@@ -363,11 +335,11 @@ static void sizes_of_all_sorts(struct stage *s)
 		uint32_t number;
 
 		CHECK(s, !sync_ask(&p.c, &w, &number));
-		CHECK(s, see_budget(s, &used, &limit) &&
+		CHECK(s, sync_see_budget(s, &used, &limit) &&
 				 used > before + sizes[i].bytes + sizes[i].keys * 128);
 		CHECK(s, !sync_ask(&p.c, &other, &number)); /* it keeps its sizes */
 		CHECK(s, !calling_close(&p.c, number) && !calling_close(&p.c, number));
-		await_budget(s, before);
+		sync_await_budget(s, before);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		const struct sync_words w =
@@ -380,7 +352,7 @@ static void sizes_of_all_sorts(struct stage *s)
 		CHECK(s, is_plain(p.c.text) && strstr(p.c.text, "KiB"));
 		stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
 	}
-	await_budget(s, before);
+	sync_await_budget(s, before);
 	sync_leave(s, &p);
 	sync_afresh(s);
 }
@@ -408,7 +380,7 @@ static void many_keys(struct stage *s)
 	struct sync_party p, other;
 	struct quoit_sqe list;
 
-	if (!open_party(s, &other, "other") || !see_budget(s, &before, &limit) ||
+	if (!open_party(s, &other, "other") || !sync_see_budget(s, &before, &limit) ||
 	    !open_wide(s, &p, w, SYNC_ENTRIES) || !put_many(s, &p, count))
 		return;
 	CHECK(s, put(&p, "one", 1) == 0 && put(&p, "two", 2) == -ENOSPC);
@@ -431,7 +403,7 @@ static void many_keys(struct stage *s)
 	check_works(s, &other);
 	sync_leave(s, &p);
 	check_works(s, &other);
-	await_budget(s, before);
+	sync_await_budget(s, before);
 	sync_leave(s, &other);
 	sync_afresh(s);
 }

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ctl_client.h"
 #include "odd_names.h"
 #include "scenes.h"
 #include "serving.h"
@@ -208,34 +207,6 @@ static void bystanders_leave(struct stage *s, struct bystanders *x)
 
 /* ---- budgets ---- */
 
-static bool see_budget(struct stage *s, uint64_t *used, uint64_t *limit)
-{
-	struct quoit_ctl m = {.type = QUOIT_CTL_USER};
-	struct raw_client c;
-	int err;
-
-	m.user.uid = stage_has_users() ? (uint32_t)SCENE_MALLORY : (uint32_t)getuid();
-	if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))
-		return false;
-	err = raw_call_with(&c, &m, -1, NULL);
-	ctl_leave(s, &c);
-	*used = m.user_reply.host_bytes;
-	*limit = m.user_reply.host_limit;
-	return CHECK(s, !err);
-}
-
-/* It is given back when the queue's home has let go of it. */
-static void await_budget(struct stage *s, uint64_t expected)
-{
-	uint64_t used = 0, limit;
-
-	for (unsigned ms = 0; see_budget(s, &used, &limit) && used != expected; ms++) {
-		if (!CHECK(s, ms < SYNC_PATIENCE_MS))
-			return;
-		usleep(1000);
-	}
-}
-
 /* What is asked for is charged, and comes back. */
 static void sizes_of_all_sorts(struct stage *s)
 {
@@ -245,7 +216,7 @@ static void sizes_of_all_sorts(struct stage *s)
 	uint64_t before, used, limit;
 	struct sync_party p;
 
-	if (!open_session(s, &p, 8) || !see_budget(s, &before, &limit))
+	if (!open_session(s, &p, 8) || !sync_see_budget(s, &before, &limit))
 		return;
 	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		const struct sync_words w = queue_of("sizes", sizes[i].messages, sizes[i].bytes),
@@ -253,14 +224,14 @@ static void sizes_of_all_sorts(struct stage *s)
 		uint32_t number;
 
 		CHECK(s, !sync_ask(&p.c, &w, &p.number));
-		CHECK(s, see_budget(s, &used, &limit) && used > before + sizes[i].bytes &&
+		CHECK(s, sync_see_budget(s, &used, &limit) && used > before + sizes[i].bytes &&
 				 used > before + sizes[i].messages * 8);
 		CHECK(s, !sync_ask(&p.c, &other, &number) && number == p.number);
 		if (sizes[i].bytes) /* one that is there keeps its sizes */
 			CHECK(s, sync_run(&p, QUOIT_SYNC_SEND, BIG) ==
 					 (sizes[i].bytes > BYTES ? 0 : -EMSGSIZE));
 		CHECK(s, !calling_close(&p.c, number) && !calling_close(&p.c, number));
-		await_budget(s, before);
+		sync_await_budget(s, before);
 	}
 	sync_leave(s, &p);
 	sync_afresh(s);
@@ -273,7 +244,7 @@ static void more_bytes_than_the_budget(struct stage *s)
 	uint64_t used, limit;
 	uint32_t number;
 
-	if (!open_session(s, &p, 8) || !see_budget(s, &used, &limit))
+	if (!open_session(s, &p, 8) || !sync_see_budget(s, &used, &limit))
 		return;
 	for (unsigned i = 0; i < 3; i++) {
 		w = queue_of("huge", 1, i ? (limit - used + 64) / 64 * 64 : UINT64_C(1) << 40);
@@ -283,7 +254,7 @@ static void more_bytes_than_the_budget(struct stage *s)
 		CHECK(s, is_plain(p.c.text) && strstr(p.c.text, "KiB"));
 		stage_expect(s, QUOIT_DAEMON_REFUSED_LEASE, 1);
 	}
-	await_budget(s, used);
+	sync_await_budget(s, used);
 	sync_leave(s, &p);
 	sync_afresh(s);
 }
@@ -297,7 +268,8 @@ static void large_ones_that_come_and_go(struct stage *s)
 	struct sync_words w, second;
 	uint32_t number;
 
-	if (!bystanders_come(s, &x) || !open_session(s, &p, 8) || !see_budget(s, &before, &limit))
+	if (!bystanders_come(s, &x) || !open_session(s, &p, 8) ||
+	    !sync_see_budget(s, &before, &limit))
 		return;
 	w = queue_of("large", 100, (limit - before) / 3 * 2 / 64 * 64);
 	second = w;
@@ -310,11 +282,11 @@ static void large_ones_that_come_and_go(struct stage *s)
 		if (i % 2)
 			CHECK(s, gets(&p, BIG, (float)i));
 		CHECK(s, !calling_close(&p.c, p.number));
-		await_budget(s, before);
+		sync_await_budget(s, before);
 		if (i % 100 == 0)
 			bystanders_go_on(s, &x);
 	}
-	CHECK(s, see_budget(s, &used, &limit) && used == before);
+	CHECK(s, sync_see_budget(s, &used, &limit) && used == before);
 	sync_leave(s, &p);
 	bystanders_leave(s, &x);
 }

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ctl_client.h"
+#include "scenes.h"
+
 /* ---- SYNC ---- */
 
 int sync_ask(struct raw_client *c, const struct sync_words *w, uint32_t *ret)
@@ -42,6 +45,35 @@ struct sync_words sync_flagged(struct sync_words w, uint16_t flags)
 {
 	w.flags = flags;
 	return w;
+}
+
+/* ---- budgets ---- */
+
+bool sync_see_budget(struct stage *s, uint64_t *used, uint64_t *limit)
+{
+	struct quoit_ctl m = {.type = QUOIT_CTL_USER};
+	struct raw_client c;
+	int err;
+
+	m.user.uid = stage_has_users() ? (uint32_t)SCENE_MALLORY : (uint32_t)getuid();
+	if (!CHECK(s, !raw_connect(&c, s->daemon.socket)))
+		return false;
+	err = raw_call_with(&c, &m, -1, NULL);
+	ctl_leave(s, &c);
+	*used = m.user_reply.host_bytes;
+	*limit = m.user_reply.host_limit;
+	return CHECK(s, !err);
+}
+
+void sync_await_budget(struct stage *s, uint64_t expected)
+{
+	uint64_t used = 0, limit;
+
+	for (unsigned ms = 0; sync_see_budget(s, &used, &limit) && used != expected; ms++) {
+		if (!CHECK(s, ms < SYNC_PATIENCE_MS))
+			return;
+		usleep(1000);
+	}
 }
 
 /* ---- parties ---- */

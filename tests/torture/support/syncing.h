@@ -31,6 +31,12 @@ int sync_ask(struct raw_client *c, const struct sync_words *w, uint32_t *ret);
 struct sync_words sync_thing(const char *name, enum quoit_sync_kind kind, uint64_t value);
 struct sync_words sync_flagged(struct sync_words w, uint16_t flags);
 
+/* What the bad user has of memory, and may have.  False: noted. */
+bool sync_see_budget(struct stage *s, uint64_t *used, uint64_t *limit);
+
+/* Wait until it has so much: things give it back when their homes have let go of them. */
+void sync_await_budget(struct stage *s, uint64_t expected);
+
 /* ---- parties ---- */
 
 /* A session that has a thing open. */
