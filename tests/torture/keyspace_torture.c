@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "forked.h"
 #include "key_load.h"
 #include "leftovers.h"
 #include "stage.h"
@@ -67,12 +68,10 @@ static void kill_some(struct stage *s, struct play *p, unsigned kills)
 {
 	for (unsigned n = 0; n < kills && goes_well(s, p); n++) {
 		unsigned i = stage_random(s, KEY_WORKERS);
-		int status = -1;
 
 		let_run(s, p, 100);
 		usleep(stage_random(s, 1000));
-		CHECK(s, !kill(p->pid[i], SIGKILL));
-		CHECK(s, waitpid(p->pid[i], &status, 0) == p->pid[i] && WIFSIGNALED(status));
+		forked_kill(s, p->pid[i]);
 		p->kills++;
 		p->pid[i] = key_load_start(p->l, i);
 	}
@@ -83,11 +82,8 @@ static void end(struct stage *s, struct play *p)
 	const char *wrong;
 
 	atomic_store(&p->l->stop, true);
-	for (unsigned i = 0; i < KEY_WORKERS; i++) {
-		int status = -1;
-
-		CHECK(s, waitpid(p->pid[i], &status, 0) == p->pid[i] && !status);
-	}
+	for (unsigned i = 0; i < KEY_WORKERS; i++)
+		forked_await_exit(s, p->pid[i]);
 	(void)goes_well(s, p);
 	wrong = key_load_check(p->l, p->kills);
 	if (wrong)

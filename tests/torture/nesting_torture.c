@@ -17,6 +17,7 @@
 
 #include <quoit.h>
 
+#include "forked.h"
 #include "leftovers.h"
 #include "stage.h"
 
@@ -216,30 +217,14 @@ static bool begin(struct stage *s, struct play *p, const char *reactors)
 	return true;
 }
 
-static void await_exit(struct stage *s, pid_t pid)
-{
-	int status = -1;
-
-	for (unsigned ms = 0; waitpid(pid, &status, WNOHANG) != pid; ms++) {
-		if (!CHECK(s, ms < PATIENCE_MS)) {
-			kill(pid, SIGKILL);
-			(void)waitpid(pid, &status, 0);
-			return;
-		}
-		usleep(1000);
-	}
-	if (!CHECK(s, status == 0))
-		printf("  wait status %#x\n", (unsigned)status);
-}
-
 static void end(struct stage *s, struct play *p)
 {
 	atomic_store(&p->n->stop, true);
 	for (unsigned i = 0; i < CALLERS; i++)
-		await_exit(s, p->caller[i]);
+		forked_await_exit(s, p->caller[i]);
 	atomic_store(&p->n->leave, true);
 	for (unsigned i = 0; i < SERVERS; i++)
-		await_exit(s, p->server[i]);
+		forked_await_exit(s, p->server[i]);
 	CHECK(s, !atomic_load(&p->n->wrong));
 	leftovers_await_none(s, &p->d);
 	daemon_stop(&p->d);
@@ -280,12 +265,10 @@ static void nesting_while_servers_are_killed(struct stage *s)
 	for (unsigned i = 0; i < kills && !s->bad; i++) {
 		const unsigned victim = stage_random(s, SERVERS),
 			       served = atomic_load(&p.n->serving);
-		int status;
 
 		await(s, &p.n->ended, atomic_load(&p.n->ended) + 10);
 		usleep(stage_random(s, 5000));
-		CHECK(s, !kill(p.server[victim], SIGKILL));
-		CHECK(s, waitpid(p.server[victim], &status, 0) == p.server[victim]);
+		forked_kill(s, p.server[victim]);
 		p.server[victim] = start(p.n, serve, victim);
 		await(s, &p.n->serving, served + 1);
 	}

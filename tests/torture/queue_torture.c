@@ -17,6 +17,7 @@
 
 #include <quoit.h>
 
+#include "forked.h"
 #include "leftovers.h"
 #include "queue_load.h"
 #include "stage.h"
@@ -87,10 +88,7 @@ static void await_job(struct stage *s, const struct play *p, unsigned i)
 
 static void kill_one(struct stage *s, struct play *p, unsigned i)
 {
-	int status = -1;
-
-	CHECK(s, !kill(p->pid[i], SIGKILL));
-	CHECK(s, waitpid(p->pid[i], &status, 0) == p->pid[i] && WIFSIGNALED(status));
+	forked_kill(s, p->pid[i]);
 	p->kills++;
 	p->pid[i] = queue_load_start(p->l, i);
 }

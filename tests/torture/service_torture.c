@@ -15,6 +15,7 @@
 
 #include <quoit.h>
 
+#include "forked.h"
 #include "leftovers.h"
 #include "service_load.h"
 #include "stage.h"
@@ -53,31 +54,6 @@ static bool begin(struct stage *s, struct play *p, const char *reactors, uint32_
 	return true;
 }
 
-/* It ends by itself, well. */
-static void await_exit(struct stage *s, pid_t pid)
-{
-	int status = -1;
-
-	for (unsigned ms = 0; waitpid(pid, &status, WNOHANG) != pid; ms++) {
-		if (!CHECK(s, ms < PATIENCE_MS)) {
-			kill(pid, SIGKILL);
-			(void)waitpid(pid, &status, 0);
-			return;
-		}
-		usleep(1000);
-	}
-	if (!CHECK(s, status == 0))
-		printf("  wait status %#x\n", (unsigned)status);
-}
-
-static void kill_one(struct stage *s, pid_t pid)
-{
-	int status = -1;
-
-	CHECK(s, !kill(pid, SIGKILL));
-	CHECK(s, waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
-}
-
 static bool goes_well(struct stage *s, const struct play *p)
 {
 	for (unsigned i = 0; i < LOAD_CALLERS; i++)
@@ -111,10 +87,10 @@ static void end(struct stage *s, struct play *p)
 {
 	atomic_store(&p->l->stop, true);
 	for (unsigned i = 0; i < LOAD_CALLERS; i++)
-		await_exit(s, p->caller[i]);
+		forked_await_exit(s, p->caller[i]);
 	for (unsigned i = 0; i < LOAD_SERVERS; i++) {
 		atomic_store(&p->l->server[i].leave, true);
-		await_exit(s, p->server[i]);
+		forked_await_exit(s, p->server[i]);
 	}
 	(void)goes_well(s, p);
 	leftovers_await_none(s, &p->d);
@@ -157,7 +133,7 @@ static void kill_servers(struct stage *s, const char *reactors)
 		await_server(s, &p, i);
 		let_run(s, &p, 100);
 		usleep(stage_random(s, 2000));
-		kill_one(s, p.server[i]);
+		forked_kill(s, p.server[i]);
 		p.server[i] = load_server(p.l, i);
 	}
 	end(s, &p);
@@ -211,7 +187,7 @@ static void servers_that_close_and_start_again(struct stage *s)
 
 			await_server(s, &p, i);
 			atomic_store(&p.l->server[i].leave, true);
-			await_exit(s, p.server[i]);
+			forked_await_exit(s, p.server[i]);
 		}
 		for (unsigned k = 0; k < many; k++)
 			p.server[(first + k) % LOAD_SERVERS] =
@@ -232,7 +208,7 @@ static void callers_that_are_killed(struct stage *s)
 
 		let_run(s, &p, 60);
 		usleep(stage_random(s, 2000));
-		kill_one(s, p.caller[i]);
+		forked_kill(s, p.caller[i]);
 		p.caller[i] = load_caller(p.l, i);
 	}
 	end(s, &p);
@@ -250,16 +226,16 @@ static void all_at_once(struct stage *s)
 
 		let_run(s, &p, 50);
 		if (n % 4 == 0) {
-			kill_one(s, p.caller[k]);
+			forked_kill(s, p.caller[k]);
 			p.caller[k] = load_caller(p.l, k);
 			continue;
 		}
 		await_server(s, &p, i);
 		if (n % 4 == 1) {
 			atomic_store(&p.l->server[i].leave, true);
-			await_exit(s, p.server[i]);
+			forked_await_exit(s, p.server[i]);
 		} else {
-			kill_one(s, p.server[i]);
+			forked_kill(s, p.server[i]);
 		}
 		p.server[i] = load_server(p.l, i);
 	}

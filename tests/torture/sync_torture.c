@@ -17,6 +17,7 @@
 
 #include <quoit.h>
 
+#include "forked.h"
 #include "leftovers.h"
 #include "scenes.h"
 #include "stage.h"
@@ -90,11 +91,8 @@ static bool is_in_a_room(const struct play *p, pid_t pid)
 
 static void kill_one(struct stage *s, struct play *p, unsigned i)
 {
-	int status = -1;
-
 	atomic_store(&p->l->worker[i].dying, true);
-	CHECK(s, !kill(p->pid[i], SIGKILL));
-	CHECK(s, waitpid(p->pid[i], &status, 0) == p->pid[i] && WIFSIGNALED(status));
+	forked_kill(s, p->pid[i]);
 	p->kills++;
 	p->pid[i] = sync_load_start(p->l, i);
 	/* whose turn it is may not have been told; who is told twice looks again */

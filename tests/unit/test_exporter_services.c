@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_exporter_services.c - the exporter's series of services, locks and their kin */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <criterion/criterion.h>
 
-#include <quoit/ctl.h>
-
+#include "answering.h"
 #include "exporter/collect.h"
 #include "exporter/collect_services.h"
 
@@ -24,64 +19,30 @@
 
 static struct quoit_service_reply services[MOST];
 static unsigned count;
-static char folder[] = "/tmp/quoit-exporter-services-XXXXXX", path[64];
-static int listener;
-static pthread_t thread;
 static bool silent;
 
-static void answer(struct quoit_ctl *m)
+static bool answer(struct quoit_ctl *m)
 {
 	const uint64_t least = m->services.service;
 
+	if (silent)
+		return false;
 	m->result = -ENOENT;
 	for (unsigned i = 0; i < count; i++)
 		if (services[i].service >= least) {
 			m->result = 0;
 			m->service_reply = services[i];
-			return;
+			return true;
 		}
-}
-
-static void *serve(void *arg)
-{
-	struct quoit_ctl m;
-	int fd;
-
-	while ((fd = accept(listener, NULL, NULL)) >= 0) {
-		while (recv(fd, &m, sizeof m, 0) == sizeof m) {
-			if (silent)
-				continue;
-			answer(&m);
-			cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), sizeof m);
-		}
-		close(fd);
-	}
-	return arg;
+	return true;
 }
 
 static void start(void)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-
-	cr_assert(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/quoitd.sock", folder);
-	strcpy(addr.sun_path, path);
-	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(listener, (struct sockaddr *)&addr, sizeof addr), 0);
-	cr_assert_eq(listen(listener, 4), 0);
-	cr_assert_eq(pthread_create(&thread, NULL, serve, NULL), 0);
+	answering_start(answer);
 }
 
-static void stop(void)
-{
-	shutdown(listener, SHUT_RDWR);
-	pthread_join(thread, NULL);
-	close(listener);
-	unlink(path);
-	rmdir(folder);
-}
-
-TestSuite(exporter_services, .init = start, .fini = stop);
+TestSuite(exporter_services, .init = start, .fini = answering_stop);
 
 static struct quoit_service_reply *add(uint32_t uid, uint32_t kind, const char *name)
 {
@@ -97,7 +58,7 @@ static struct quoit_service_reply *add(uint32_t uid, uint32_t kind, const char *
 
 static char *text;
 
-static void write_text(bool openmetrics)
+static void write_text_from(const char *path, bool openmetrics)
 {
 	struct exposition e = {.openmetrics = openmetrics};
 	size_t size;
@@ -107,6 +68,11 @@ static void write_text(bool openmetrics)
 	cr_assert(e.out);
 	cr_expect_eq(collect_services(&e, path, 1000000000), 0);
 	fclose(e.out);
+}
+
+static void write_text(bool openmetrics)
+{
+	write_text_from(answering_path, openmetrics);
 }
 
 /* Does the text have this whole line? */
@@ -237,8 +203,6 @@ Test(exporter_services, a_quoitd_that_does_not_answer_leaves_them_out)
 	write_text(false);
 	cr_expect_str_eq(text, "");
 	silent = false;
-	snprintf(path, sizeof path, "%s/none", folder);
-	write_text(false);
+	write_text_from("/nowhere", false);
 	cr_expect_str_eq(text, "");
-	snprintf(path, sizeof path, "%s/quoitd.sock", folder);
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_services.c - `quoit ls` and `quoit calls`: what they ask quoitd, and print of its answers */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <jansson.h>
 
+#include "answering.h"
 #include "commands.h"
 #include "read/services.h"
 
@@ -96,12 +94,9 @@ static struct quoit_caller_reply callers[] = {
 
 /* ---- a quoitd that has only these ---- */
 
-static char folder[] = "/tmp/quoit-services-XXXXXX", path[64];
-static int listener;
-static pthread_t thread;
 static bool stuck; /* it always answers with the first one */
 
-static void answer(struct quoit_ctl *m)
+static bool answer(struct quoit_ctl *m)
 {
 	const uint64_t service = m->services.service, caller = m->services.caller;
 
@@ -110,55 +105,24 @@ static void answer(struct quoit_ctl *m)
 		if (stuck || services[i].service >= service) {
 			m->result = 0;
 			m->service_reply = services[i];
-			return;
+			return true;
 		}
 	for (size_t i = 0; m->type == QUOIT_CTL_CALLERS && i < COUNT(callers); i++)
 		if (callers[i].service == service && (stuck || callers[i].caller >= caller)) {
 			m->result = 0;
 			m->caller_reply = callers[i];
-			return;
+			return true;
 		}
-}
-
-static void *serve(void *arg)
-{
-	struct quoit_ctl m;
-	int fd;
-
-	while ((fd = accept(listener, NULL, NULL)) >= 0) {
-		while (recv(fd, &m, sizeof m, 0) == sizeof m) {
-			answer(&m);
-			cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), sizeof m);
-		}
-		close(fd);
-	}
-	return arg;
+	return true;
 }
 
 static void start(void)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-
 	services[0].uid = geteuid();
-	cr_assert(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/quoitd.sock", folder);
-	strcpy(addr.sun_path, path);
-	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(listener, (struct sockaddr *)&addr, sizeof addr), 0);
-	cr_assert_eq(listen(listener, 4), 0);
-	cr_assert_eq(pthread_create(&thread, NULL, serve, NULL), 0);
+	answering_start(answer);
 }
 
-static void stop(void)
-{
-	shutdown(listener, SHUT_RDWR);
-	pthread_join(thread, NULL);
-	close(listener);
-	unlink(path);
-	rmdir(folder);
-}
-
-TestSuite(services, .init = start, .fini = stop);
+TestSuite(services, .init = start, .fini = answering_stop);
 
 /* ---- run a command ---- */
 
@@ -169,7 +133,7 @@ static char *said, *complained;
 /* Its exit status; what it prints is in `said` and `complained`. */
 static int run(command_fn *command, const char *name, const char *a, const char *b)
 {
-	const char *words[] = {name, "--socket", path, a, a ? b : NULL, NULL};
+	const char *words[] = {name, "--socket", answering_path, a, a ? b : NULL, NULL};
 	FILE *const out = stdout, *const err = stderr;
 	size_t said_bytes, complained_bytes;
 	int argc = 0, status;
@@ -202,14 +166,14 @@ Test(services, all_are_listed_until_quoitd_says_that_there_is_no_further_one)
 	char text[CONTROL_TEXT_BYTES];
 	struct services s = {0};
 	struct service_callers c = {0};
-	int fd = control_connect(path, text);
+	int fd = control_connect(answering_path, text);
 
 	cr_assert_geq(fd, 0);
-	cr_expect_eq(services_read(fd, path, &s, text), 0);
+	cr_expect_eq(services_read(fd, answering_path, &s, text), 0);
 	cr_assert_eq(s.count, 7);
 	cr_expect_eq(s.list[2].service, 9);
-	cr_expect_eq(services_read_callers(fd, path, 9, &c, text), 0);
-	cr_expect_eq(services_read_callers(fd, path, 4, &c, text), 0);
+	cr_expect_eq(services_read_callers(fd, answering_path, 9, &c, text), 0);
+	cr_expect_eq(services_read_callers(fd, answering_path, 4, &c, text), 0);
 	cr_assert_eq(c.count, 2);
 	cr_expect_eq(c.list[1].session, 79);
 	free(s.list);
@@ -222,12 +186,12 @@ Test(services, an_answer_that_does_not_go_on_ends_the_list)
 	char text[CONTROL_TEXT_BYTES];
 	struct services s = {0};
 	struct service_callers c = {0};
-	int fd = control_connect(path, text);
+	int fd = control_connect(answering_path, text);
 
 	stuck = true;
-	cr_expect_eq(services_read(fd, path, &s, text), 0);
+	cr_expect_eq(services_read(fd, answering_path, &s, text), 0);
 	cr_expect_eq(s.count, 1);
-	cr_expect_eq(services_read_callers(fd, path, 9, &c, text), 0);
+	cr_expect_eq(services_read_callers(fd, answering_path, 9, &c, text), 0);
 	cr_expect_eq(c.count, 1);
 	free(s.list);
 	free(c.list);
@@ -238,10 +202,10 @@ Test(services, a_name_without_an_end_is_cut)
 {
 	char text[CONTROL_TEXT_BYTES];
 	struct services s = {0};
-	int fd = control_connect(path, text);
+	int fd = control_connect(answering_path, text);
 
 	memset(services[0].name, 'x', sizeof services[0].name);
-	cr_expect_eq(services_read(fd, path, &s, text), 0);
+	cr_expect_eq(services_read(fd, answering_path, &s, text), 0);
 	cr_expect_eq(strlen(s.list[0].name), QUOIT_NAME_BYTES - 1);
 	free(s.list);
 	close(fd);
