@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rules.c - which tensors, arg and scalars fit an operation */
-#include "rules.h"
+#include "rules_private.h"
 
 #include <errno.h>
 
 #include "cost.h"
-#include "session/extent.h"
 #include "session/tensor_bits.h"
 #include "shape.h"
-
-/* The operands of the job that is checked. */
-struct operands {
-	const struct quoit_sqe *sqe;
-	const struct view *const *t; /* by place; NULL: absent */
-	unsigned tensors;            /* bit i: there is a t[i] */
-	struct fault *fault;
-};
-
-static int refuse_size(const struct operands *o, enum quoit_misfit how, unsigned tensor,
-		       unsigned dim, uint32_t allowed)
-{
-	return refuse_tensor(o->fault, -EINVAL, tensor, how + dim,
-			     o->t[tensor]->dim[dim] | (uint64_t)allowed << 32);
-}
-
-static int refuse_dim(const struct operands *o, unsigned tensor, unsigned dim, uint32_t allowed)
-{
-	return refuse_size(o, QUOIT_MISFIT_DIM, tensor, dim, allowed);
-}
-
-static int refuse_type(const struct operands *o, unsigned tensor, unsigned expected)
-{
-	return refuse_tensor(o->fault, -EINVAL, tensor, QUOIT_MISFIT_TYPE + o->t[tensor]->dtype,
-			     QUOIT_MISFIT_TYPE + expected);
-}
-
-static int refuse_arg(const struct operands *o, uint64_t allowed)
-{
-	return refuse(o->fault, -EINVAL, QUOIT_FIELD_ARG, o->sqe->arg, allowed);
-}
 
 static int need_type(const struct operands *o, unsigned tensor, uint8_t dtype)
 {
@@ -306,123 +274,6 @@ static int check_none(const struct operands *o, const struct op_row *row)
 	return 0;
 }
 
-static int check_acquire(const struct session *s, const struct operands *o)
-{
-	int err = o->sqe->arg >= QUOIT_MAX_SITES ? refuse_arg(o, QUOIT_MAX_SITES - 1) : 0;
-
-	if (!err && o->sqe->scalar[0] | o->sqe->scalar[1])
-		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
-	if (!err && o->sqe->flags & QUOIT_SQE_QUIET) /* its CQE says where the tensor is */
-		err = refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags,
-			     QUOIT_SQE_FLAGS & ~QUOIT_SQE_QUIET);
-	if (!err && s->buffers[o->t[0]->buffer].fixed != FIXED_SHARED &&
-	    s->buffers[o->t[0]->buffer].place != PLACE_NAMED)
-		err = refuse_tensor(o->fault, -ENOTSUP, 0, QUOIT_MISFIT_NOT_SHARED, 0);
-	return err;
-}
-
-/* The program must be able to reach each tensor. */
-static int check_call(const struct session *s, const struct operands *o)
-{
-	for_each_tensor (i, o->tensors)
-		if (s->buffers[o->t[i]->buffer].place != PLACE_ARENA)
-			return refuse_tensor(o->fault, -ENOTSUP, i, QUOIT_MISFIT_NOT_SHARED, 0);
-	return 0;
-}
-
-/* Its object checks what these are. */
-static int check_sync(const struct operands *o)
-{
-	const uint8_t op = o->sqe->function;
-	const bool condition = op == QUOIT_SYNC_WAIT_CONDITION || op == QUOIT_SYNC_NOTIFY;
-	const bool count =
-		op == QUOIT_SYNC_NOTIFY || op == QUOIT_SYNC_TAKE || op == QUOIT_SYNC_GIVE;
-
-	if (o->sqe->arg && !condition)
-		return refuse_arg(o, 0);
-	if (o->sqe->scalar[0] && !count)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
-	if (o->sqe->scalar[1])
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], 0);
-	return 0;
-}
-
-/* What a keyspace copies as a whole, and so must not be large or have gaps. */
-static int check_copied(const struct operands *o, unsigned tensor, uint64_t most)
-{
-	const struct view *v = o->t[tensor];
-
-	if (!v)
-		return 0;
-	if (!v->dense)
-		return refuse(o->fault, -ENOTSUP, QUOIT_FIELD_STRIDE, tensor, 0);
-	if (view_bytes(v) > most)
-		return refuse_tensor(o->fault, -EMSGSIZE, tensor, view_bytes(v), most);
-	return 0;
-}
-
-static int check_state(const struct operands *o)
-{
-	const struct view *v = o->t[0];
-	const uint32_t n = sizeof(struct quoit_key_state) / sizeof(int64_t);
-
-	if (!v)
-		return 0;
-	if (v->dtype != QUOIT_I64)
-		return refuse_type(o, 0, QUOIT_I64);
-	if (v->elements != n || v->dim[QUOIT_MAX_DIMS - 1] != n)
-		return refuse_dim(o, 0, QUOIT_MAX_DIMS - 1, n);
-	return 0;
-}
-
-static int check_key_scalars(const struct operands *o)
-{
-	const uint8_t op = o->sqe->function;
-	const uint64_t bytes = op == QUOIT_SYNC_PUT ? view_bytes(o->t[2]) : 0;
-
-	if (o->sqe->arg && (op != QUOIT_SYNC_WATCH || o->sqe->arg != QUOIT_WATCH_PREFIX))
-		return refuse_arg(o, op == QUOIT_SYNC_WATCH ? QUOIT_WATCH_PREFIX : 0);
-	if (o->sqe->scalar[0] && op == QUOIT_SYNC_GET)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0], 0);
-	if (o->sqe->scalar[1] > bytes)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], bytes);
-	return 0;
-}
-
-static int check_keys(const struct operands *o)
-{
-	int err = check_state(o);
-
-	if (!err)
-		err = check_copied(o, 0, QUOIT_VALUE_BYTES);
-	if (!err)
-		err = check_copied(o, 1, QUOIT_KEY_BYTES);
-	if (!err)
-		err = check_copied(o, 2, QUOIT_VALUE_BYTES);
-	if (!err)
-		err = check_copied(o, 3, QUOIT_KEY_BYTES);
-	return err ? err : check_key_scalars(o);
-}
-
-/* It takes effect at its fetch or before: it can wait for nothing, and is never late. */
-static int check_release(const struct operands *o)
-{
-	if (o->sqe->arg)
-		return refuse_arg(o, 0);
-	if (o->sqe->flags & (QUOIT_SQE_LINK | QUOIT_SQE_EVENT))
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_FLAGS, o->sqe->flags, QUOIT_SQE_QUIET);
-	if (o->sqe->deadline)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_DEADLINE, o->sqe->deadline, 0);
-	if (o->sqe->priority)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_PRIORITY, o->sqe->priority, 0);
-	if (o->sqe->scalar[1])
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR1, o->sqe->scalar[1], 0);
-	if (o->sqe->scalar[0] > UINT32_MAX)
-		return refuse(o->fault, -EINVAL, QUOIT_FIELD_SCALAR0, o->sqe->scalar[0],
-			      UINT32_MAX);
-	return 0;
-}
-
 static int check_rule(const struct session *s, const struct operands *o, const struct op_row *row)
 {
 	switch (row->shape) {
@@ -453,16 +304,16 @@ static int check_rule(const struct session *s, const struct operands *o, const s
 	case SHAPE_LAUNCH:
 		return 0; /* validate.c has checked the scalars */
 	case SHAPE_ACQUIRE:
-		return check_acquire(s, o);
+		return rules_check_acquire(s, o);
 	case SHAPE_RELEASE:
-		return check_release(o);
+		return rules_check_release(o);
 	case SHAPE_CALL:
-		return check_call(s, o);
+		return rules_check_call(s, o);
 	case SHAPE_SYNC:
 	case SHAPE_MESSAGE:
-		return check_sync(o);
+		return rules_check_sync(o);
 	case SHAPE_KEYS:
-		return check_keys(o);
+		return rules_check_keys(o);
 	default:
 		return check_none(o, row);
 	}
