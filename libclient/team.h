@@ -119,6 +119,25 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline);
 /* Return all calls that nobody has taken, as cancelled; not for a service. */
 void libquoit_team_refuse_all(struct quoit_team *t);
 
+/* The SQE of a call, as it is put into the ring. */
+struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
+
+/* ---- team_inside.c ---- */
+
+/*
+ * The functions that a thread is in.  The team is that of the innermost one.  mine: its session's; in
+ * a child that a function has forked it tells that the child is in none of them.
+ */
+struct team_inside {
+	unsigned depth;
+	const uint32_t *mine;
+	struct quoit_team *team;
+};
+
+/* This thread is about to run a function of the team; leave takes what enter has returned. */
+struct team_inside libquoit_team_enter(struct quoit_team *t);
+void libquoit_team_leave(struct team_inside outer);
+
 /* In how many functions this thread is; more than one if a function waits and runs others. */
 unsigned libquoit_team_depth(void);
 
@@ -140,9 +159,6 @@ int libquoit_team_check_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
 
 /* A child frees what belongs to its parent's session, of which this is the word (mine.h). */
 void libquoit_team_forget(const uint32_t *mine);
-
-/* The SQE of a call, as it is put into the ring. */
-struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
 
 /* ---- team_rest.c ---- */
 

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include "clock.h"
 #include "mine.h"
 #include "queue.h"
-#include "refusal.h"
 #include "serve.h"
 #include "slot.h"
 #include "team.h"
@@ -269,86 +267,6 @@ static int run(struct quoit_team *t, const struct quoit_function *f, struct quoi
 	return libquoit_team_run_cut(t, f, c);
 }
 
-/*
- * Functions that this thread is in: one that waits for jobs may run others meanwhile.  The team is
- * that of the innermost one.  mine: its session's; in a child that a function has forked it tells
- * that the child is in none of them.
- */
-static _Thread_local struct inside {
-	unsigned depth;
-	const uint32_t *mine;
-	struct quoit_team *team;
-} inside;
-
-unsigned libquoit_team_depth(void)
-{
-	if (UNLIKELY(inside.depth) && !libquoit_is_mine(inside.mine))
-		inside.depth = 0;
-	return inside.depth;
-}
-
-void libquoit_team_forget(const uint32_t *mine)
-{
-	if (inside.mine == mine)
-		inside = (struct inside){0};
-}
-
-struct quoit_team *libquoit_team_suspend(const struct quoit_ring *q)
-{
-	const unsigned depth = libquoit_team_depth();
-
-	if (!depth || depth >= TEAM_DEPTH_MOST || q->no_calls || !inside.team->serve)
-		return NULL;
-	libquoit_team_waits(inside.team, 1);
-	return inside.team;
-}
-
-void libquoit_team_wake_quoitd(const struct quoit_team *t)
-{
-	(void)send(t->ring->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-void libquoit_team_resume(struct quoit_team *t)
-{
-	libquoit_team_waits(t, -1);
-}
-
-static int refuse_depth(struct quoit_ring *q)
-{
-	return libquoit_refuse(q, -EDEADLK,
-			       "this thread is in %u functions, each of which waits for a call: it "
-			       "runs no more of them",
-			       TEAM_DEPTH_MOST);
-}
-
-static int refuse_suspended(struct quoit_ring *q)
-{
-	return libquoit_refuse(
-		q, -EDEADLK,
-		"%u functions of service '%s' wait in this process already: one that "
-		"runs may make no more calls",
-		TEAM_SUSPENDED_MOST, inside.team->serve->name);
-}
-
-int libquoit_team_check_call(struct quoit_ring *q, const struct quoit_sqe *sqe)
-{
-	const unsigned depth = libquoit_team_depth();
-	const unsigned service = sqe->team - QUOIT_TEAM_SERVICE;
-
-	if (LIKELY(!depth))
-		return 0;
-	/* What a lock and its kin are asked, no thread of ours answers. */
-	if (sqe->team >= QUOIT_TEAM_SERVICE && service < QUOIT_MAX_SERVICES &&
-	    __atomic_load_n(&q->session->sync[service].kind, __ATOMIC_RELAXED))
-		return 0;
-	if (depth >= TEAM_DEPTH_MOST)
-		return refuse_depth(q);
-	if (inside.team->serve &&
-	    __atomic_load_n(&inside.team->suspended, __ATOMIC_RELAXED) >= TEAM_SUSPENDED_MOST)
-		return refuse_suspended(q);
-	return 0;
-}
-
 struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe)
 {
 	struct quoit_sqe call = *sqe;
@@ -406,17 +324,17 @@ bool libquoit_team_take(struct quoit_team *t, struct team_work *ret)
 
 void libquoit_team_run(struct team_work *w)
 {
-	const struct inside outer = inside;
+	struct team_inside outer;
 
 	libquoit_team_pass_on(w->team);
-	inside = (struct inside){outer.depth + 1, w->team->session->mine, w->team};
+	outer = libquoit_team_enter(w->team);
 	if (w->is_piece)
 		libquoit_team_run_piece(w->team, w->cut, w->piece);
 	else if (UNLIKELY(w->team->serve != NULL))
 		run_served(w->team, &w->call);
 	else
 		run_call(w->team, &w->call);
-	inside = outer;
+	libquoit_team_leave(outer);
 }
 
 /* ---- serving ---- */
