@@ -190,7 +190,7 @@ void callers_enter(struct session *s, struct job *job)
 	job->caller = c->number;
 	if (caller_is_of_queue(c))
 		message_order_enter(s, c, job);
-	/* Its second tensor was a writer's for the order alone: it comes behind those who read it. */
+	/* A send waits also for readers of its second tensor, and so counts as its writer till here. */
 	if (job->is_message && job->sqe.function == QUOIT_SYNC_SEND)
 		job->writes = 0;
 	if (!gives_back(c, job))

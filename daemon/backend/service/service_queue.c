@@ -118,8 +118,8 @@ static bool can_take(const struct server *s, const struct service_call *call, ui
 }
 
 /*
- * A server with a thread whose function waits: for this very call, perhaps.  The call runs on top of
- * that function, which delays it, so this is the last choice.
+ * A server with a thread whose function waits; it may wait for this very call.  The thread runs the
+ * call before it goes on with that function, which delays the function.  So this is the last choice.
  */
 static struct server *choose_suspended(const struct service *service,
 				       const struct service_call *call)
