@@ -39,30 +39,37 @@ static void begin(struct client *c, uint64_t lease)
 	cr_assert_eq(quoit_open_ring(c->s, NULL, &c->q), 0);
 }
 
+/* How much longer the session's jobs have waited for memory after 0.3 s, in ticks. */
+static uint64_t memory_ticks(const struct client *c)
+{
+	uint64_t before = figure(c, QUOIT_SESSION_MEMORY_TICKS);
+
+	usleep(300000);
+	return figure(c, QUOIT_SESSION_MEMORY_TICKS) - before;
+}
+
 /*
- * Read the counters once so many jobs wait for memory: until a running job has its pages, it waits
- * for memory, too.  Running jobs take longer than that.
+ * Read the counters once so many jobs wait for memory, and once 0.3 s have shown it: until a
+ * running job has its pages, it waits for memory, too.  Running jobs take longer than that.
  */
 static struct waiting look(struct client *c, uint64_t for_memory)
 {
 	struct waiting w;
-	uint64_t before;
+	uint64_t ticks;
 
 	cr_assert_eq(quoit_flush(c->q), 0);
 	usleep(400000);
 	for (unsigned tries = 0; tries < 300; tries++, usleep(10000))
 		if (figure(c, QUOIT_SESSION_WAIT_MEMORY) == for_memory)
 			break;
-	before = figure(c, QUOIT_SESSION_MEMORY_TICKS);
-	usleep(300000);
-	for (unsigned tries = 0; tries < 300 && for_memory; tries++, usleep(10000))
-		if (figure(c, QUOIT_SESSION_MEMORY_TICKS) > before)
-			break;
+	ticks = memory_ticks(c);
+	for (unsigned tries = 0; tries < 10 && !ticks != !for_memory; tries++)
+		ticks = memory_ticks(c);
 	w = (struct waiting){.queued = figure(c, QUOIT_SESSION_QUEUED),
 			     .data = figure(c, QUOIT_SESSION_WAIT_DATA),
 			     .memory = figure(c, QUOIT_SESSION_WAIT_MEMORY),
 			     .turn = figure(c, QUOIT_SESSION_WAIT_TURN),
-			     .memory_ticks = figure(c, QUOIT_SESSION_MEMORY_TICKS) - before};
+			     .memory_ticks = ticks};
 	cr_expect_eq(w.queued, w.data + w.memory + w.turn, "the totals agree");
 	return w;
 }
