@@ -6,10 +6,6 @@
 #include "context.h"
 #include "kernels/kernels.h"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 /*
  * Readings of both clocks; the least disturbed one is taken.  If the device has no room for a
  * kernel of one thread, a reading gives up after some milliseconds.
@@ -23,7 +19,7 @@
 static uint64_t clock_ticks(void)
 {
 #if defined(__x86_64__)
-	return __rdtsc();
+	return __builtin_ia32_rdtsc();
 #else
 	struct timespec now;
 

@@ -6,10 +6,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #define NEVER UINT64_MAX /* a deadline that never comes */
 
 /* CLOCK_MONOTONIC in nanoseconds: what deadlines are counted in. */
@@ -25,7 +21,7 @@ static inline uint64_t clock_ns(void)
 static inline uint64_t clock_ticks(void)
 {
 #if defined(__x86_64__)
-	return __rdtsc();
+	return __builtin_ia32_rdtsc();
 #else
 	return clock_ns();
 #endif
@@ -39,7 +35,7 @@ static inline uint64_t clock_ticks(void)
 static inline uint64_t clock_ticks_after_loads(void)
 {
 #if defined(__x86_64__)
-	_mm_lfence();
+	__builtin_ia32_lfence();
 #endif
 	return clock_ticks();
 }

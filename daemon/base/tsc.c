@@ -53,7 +53,8 @@ static struct instant read_both(int tries)
 	int i;
 
 	for (i = 0; i < tries; i++) {
-		uint64_t before = monotonic_ns(), ticks = __rdtsc(), after = monotonic_ns();
+		uint64_t before = monotonic_ns(), ticks = __builtin_ia32_rdtsc(),
+			 after = monotonic_ns();
 
 		if (after - before < least) {
 			least = after - before;
@@ -153,7 +154,8 @@ static int64_t skipped(const struct instant *from, const struct instant *to)
  */
 static bool is_looked_at(uint64_t *ret_now)
 {
-	uint64_t lag = __atomic_load_n(&tsc_clock.lag, __ATOMIC_ACQUIRE), raw = __rdtsc();
+	uint64_t lag = __atomic_load_n(&tsc_clock.lag, __ATOMIC_ACQUIRE),
+		 raw = __builtin_ia32_rdtsc();
 	uint64_t since = raw - __atomic_load_n(&tsc_clock.seen, __ATOMIC_ACQUIRE);
 
 	*ret_now = raw + lag;

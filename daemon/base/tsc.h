@@ -17,8 +17,6 @@
 #include <time.h>
 
 #if defined(__x86_64__)
-#include <x86intrin.h>
-
 /* The state of tsc_now(). */
 struct tsc_clock {
 	uint64_t lag;  /* added to the counter */
@@ -40,7 +38,8 @@ uint64_t tsc_look(void);
  */
 static inline uint64_t tsc_now(void)
 {
-	uint64_t lag = __atomic_load_n(&tsc_clock.lag, __ATOMIC_ACQUIRE), raw = __rdtsc();
+	uint64_t lag = __atomic_load_n(&tsc_clock.lag, __ATOMIC_ACQUIRE),
+		 raw = __builtin_ia32_rdtsc();
 
 	if (__builtin_expect(
 		    raw - __atomic_load_n(&tsc_clock.seen, __ATOMIC_ACQUIRE) > tsc_clock.look, 0) ||
@@ -56,7 +55,7 @@ static inline uint64_t tsc_now(void)
  */
 static inline uint64_t tsc_after_loads(void)
 {
-	_mm_lfence();
+	__builtin_ia32_lfence();
 	return tsc_now();
 }
 

@@ -75,7 +75,7 @@ static struct leap leap_in_this_process(void)
 	tsc_clock.look = 0; /* as if a second had passed */
 	after = tsc_now();
 	ret.skipped = tsc_skipped_ns();
-	ret.raw = (int64_t)tsc_to_ns(__rdtsc() - tsc_raw(after));
+	ret.raw = (int64_t)tsc_to_ns(__builtin_ia32_rdtsc() - tsc_raw(after));
 	ret.ours = after > before ? (int64_t)tsc_to_ns(after - before)
 				  : -(int64_t)tsc_to_ns(before - after);
 	return ret;

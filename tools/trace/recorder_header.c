@@ -7,10 +7,6 @@
 
 #include "recorder_private.h"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 uint64_t recorder_clock(clockid_t clock)
 {
 	struct timespec now;
@@ -22,7 +18,7 @@ uint64_t recorder_clock(clockid_t clock)
 uint64_t recorder_ticks(void)
 {
 #if defined(__x86_64__)
-	return __rdtsc();
+	return __builtin_ia32_rdtsc();
 #else
 	return recorder_clock(CLOCK_MONOTONIC);
 #endif
