@@ -101,6 +101,8 @@ goals() {
 		sync barrier_8/pthread <= 3 a barrier of 8 processes on 2 cores, times pthread_barrier in shared memory
 		queue pipe_64/queue_64 >= 5 64 bytes to another process, in a row, by a pipe, times a queue
 		queue mq_64/queue_64 >= 5 the same by a POSIX message queue, times a queue
+		queue pipe_64/rows_64 >= 5 64 bytes by a pipe, each alone, times rows of 256 by a queue
+		queue mq_64/rows_64 >= 5 the same by a POSIX message queue, times rows by a queue
 		queue pipe_1m/queue_1m >= 5 1 MiB to another process by a pipe, times a queue
 		queue pipe_1m/moved_1m >= 5 the same, times a slot of a tensor whose number a queue carries
 		queue moved_16m/64k <= 1.2 a slot of 16 MiB, times one of 64 KiB

@@ -13,7 +13,9 @@
 
 static inline enum message_way message_way(uint8_t op)
 {
-	return op == QUOIT_SYNC_SEND ? MESSAGE_SENT : MESSAGE_RECEIVED;
+	const bool sends = op == QUOIT_SYNC_SEND || op == QUOIT_SYNC_SEND_ROWS;
+
+	return sends ? MESSAGE_SENT : MESSAGE_RECEIVED;
 }
 
 /* The job was fetched. */

@@ -23,8 +23,8 @@
 /* What a call of this function may have to wait for (enum quoit_named_way), but for servers. */
 static inline uint8_t named_way(const struct caller *c, uint8_t function)
 {
-	const bool second = function == QUOIT_SYNC_RECEIVE || function == QUOIT_SYNC_PEEK ||
-			    function == QUOIT_SYNC_WAIT_CONDITION;
+	const bool second = function == QUOIT_SYNC_RECEIVE || function == QUOIT_SYNC_RECEIVE_ROWS ||
+			    function == QUOIT_SYNC_PEEK || function == QUOIT_SYNC_WAIT_CONDITION;
 
 	return c->service->object && second ? QUOIT_NAMED_SECOND : QUOIT_NAMED_FIRST;
 }

@@ -49,4 +49,13 @@ uint64_t message_queue_cost(uint32_t slots, uint64_t size);
 struct message_queue *message_queue_new(uint32_t slots, uint64_t size);
 void message_queue_free(struct message_queue *q);
 
+/* The message i places behind another one; i is at most `slots`. */
+static inline struct message *message_behind(const struct message_queue *q, const struct message *m,
+					     uint32_t i)
+{
+	uint64_t at = (uint64_t)(m - q->message) + i;
+
+	return &q->message[at < q->slots ? at : at - q->slots];
+}
+
 #endif

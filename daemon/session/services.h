@@ -147,6 +147,7 @@ struct service_call {
 	uint64_t began, ended;            /* TSC */
 	struct session *from;             /* in its memory are the results; NULL: there are none */
 	struct message *message;          /* of a queue, that it fills or gets; NULL: none */
+	uint32_t messages;                /* so many, from that one on */
 	struct quoit_message seen;        /* or what is told of one */
 	uint8_t *dense;                   /* the bytes of these; NULL: there are none */
 	uint64_t copied;                  /* so many of them were */

@@ -165,7 +165,8 @@ static unsigned drain(struct stage *s, struct play *p)
 static void check_lost(struct stage *s, const struct play *p)
 {
 	const uint64_t lost = queue_load_lost(p->l), backward = atomic_load(&p->l->backward);
-	const uint64_t most = (uint64_t)p->kills * p->l->mode.window;
+	const uint64_t rows = p->l->mode.may & QUEUE_MAY_ROWS ? QUEUE_ROWS : 1;
+	const uint64_t most = p->kills * rows * p->l->mode.window;
 
 	if (!CHECK(s, lost <= most) || !CHECK(s, backward <= most))
 		printf("  %llu were lost, %llu came late, %u were killed\n",
@@ -227,6 +228,10 @@ static const struct queue_mode varied = {.messages = 4,
 static const struct queue_mode large = {
 	.messages = 4, .bytes = 1 << 20, .window = 2, .sizes = 1, .size = {60000}};
 
+/* As long as can be if three are sent at once. */
+static const struct queue_mode long_rows = {
+	.messages = 4, .bytes = 1 << 20, .window = 2, .sizes = 1, .size = {40000}};
+
 static struct queue_mode which_may(const struct queue_mode *mode, uint32_t may)
 {
 	struct queue_mode m = *mode;
@@ -249,6 +254,14 @@ static void small_messages(struct stage *s)
 {
 	all_go_on(s, "1", small, 4000);
 	all_go_on(s, "2", small, 4000);
+}
+
+static void rows(struct stage *s)
+{
+	all_go_on(s, "1", which_may(&small, QUEUE_MAY_ROWS), 3000);
+	all_go_on(s, "2", which_may(&small, QUEUE_MAY_ROWS), 3000);
+	all_go_on(s, "2", which_may(&long_rows, QUEUE_MAY_ROWS), 150);
+	all_go_on(s, "2", which_may(&small, QUEUE_MAY_ROWS | QUEUE_MAY_LATE), 1000);
 }
 
 static void messages_of_many_sizes(struct stage *s)
@@ -293,21 +306,23 @@ static void those_who_are_killed(struct stage *s)
 	with_deaths(s, "1", small);
 	with_deaths(s, "1", large);
 	with_deaths(s, "2", large);
+	with_deaths(s, "2", which_may(&long_rows, QUEUE_MAY_ROWS));
 }
 
 static void all_at_once(struct stage *s)
 {
 	with_deaths(s, "2", which_may(&small, QUEUE_MAY_LATE | QUEUE_MAY_CLOSE));
+	with_deaths(s, "2", which_may(&small, QUEUE_MAY_LATE | QUEUE_MAY_CLOSE | QUEUE_MAY_ROWS));
 	with_deaths(s, "2", which_may(&varied, QUEUE_MAY_LATE | QUEUE_MAY_CLOSE));
 }
 
 int main(int argc, char **argv)
 {
 	static const struct stage_case cases[] = {
-		STAGE_CASE(small_messages),     STAGE_CASE(messages_of_many_sizes),
-		STAGE_CASE(large_messages),     STAGE_CASE(those_who_give_up),
-		STAGE_CASE(those_who_close_it), STAGE_CASE(those_who_are_killed),
-		STAGE_CASE(all_at_once),
+		STAGE_CASE(small_messages),         STAGE_CASE(rows),
+		STAGE_CASE(messages_of_many_sizes), STAGE_CASE(large_messages),
+		STAGE_CASE(those_who_give_up),      STAGE_CASE(those_who_close_it),
+		STAGE_CASE(those_who_are_killed),   STAGE_CASE(all_at_once),
 	};
 
 	return stage_main_alone(argc, argv, cases, sizeof cases / sizeof *cases);

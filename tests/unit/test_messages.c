@@ -15,6 +15,8 @@
 #define LINES 4u /* of the queue's bytes */
 #define SLOTS 3u
 
+#define ROW_BYTES 32u
+
 static struct reactor *reactor;
 static struct service service;
 static struct object object;
@@ -204,6 +206,138 @@ Test(messages, of_another_shape_it_stays)
 	cr_expect_null(other->message);
 	cr_expect_eq(messages_waiting(q), 1);
 	cr_expect_not_null(receive(2, 1)->message);
+}
+
+/* ---- rows ---- */
+
+/* The call with this number, of so many rows of eight float32. */
+static struct service_call *rows_of(unsigned number, uint8_t op, uint32_t rows)
+{
+	struct service_call *call = call_of(number, op, 1);
+
+	call->entry.tensor[0].dim[QUOIT_MAX_DIMS - 2] = rows;
+	call->entry.tensor[0].dim[QUOIT_MAX_DIMS - 1] = ROW_BYTES / 4;
+	call->bytes = (rows * ROW_BYTES + QUOIT_LINE - 1) / QUOIT_LINE * QUOIT_LINE;
+	return call;
+}
+
+static struct service_call *send_rows(unsigned number, uint32_t rows)
+{
+	struct service_call *call = rows_of(number, QUOIT_SYNC_SEND_ROWS, rows);
+
+	message_send(&object, call);
+	return call;
+}
+
+static struct service_call *receive_rows(unsigned number, uint32_t rows)
+{
+	struct service_call *call = rows_of(number, QUOIT_SYNC_RECEIVE_ROWS, rows);
+
+	message_receive(&object, call);
+	return call;
+}
+
+static struct service_call *receive_row(unsigned number)
+{
+	struct service_call *call = rows_of(number, QUOIT_SYNC_RECEIVE, 1);
+
+	message_receive(&object, call);
+	return call;
+}
+
+Test(messages, each_row_is_a_message)
+{
+	struct service_call *rows = send_rows(0, 3), *got;
+
+	cr_expect(receive_row(1)->waits, "they are being filled");
+	moved(rows, 0);
+	cr_expect_eq(caller->call[1].dense, q->bytes);
+	got = receive_row(2);
+	cr_expect_eq(got->dense, q->bytes + ROW_BYTES);
+	cr_expect_eq(messages_waiting(q), 2, "one is given, and was not taken yet");
+	moved(got, 0);
+	moved(&caller->call[1], 0);
+	cr_expect_eq(messages_waiting(q), 1);
+	cr_expect_eq(receive_row(3)->dense, q->bytes + 2 * (uint64_t)ROW_BYTES);
+}
+
+Test(messages, rows_get_what_is_there_and_no_more_than_they_are)
+{
+	struct service_call *got, *none;
+
+	moved(send_rows(0, 2), 0);
+	got = receive_rows(2, 1);
+	cr_expect_eq(got->result, 1);
+	cr_expect_eq(got->messages, 1);
+	cr_expect_eq(got->bytes, ROW_BYTES, "of its rows");
+	got = receive_rows(3, 3);
+	cr_expect_eq(got->result, 1);
+	none = receive_rows(4, 3);
+	cr_expect(none->waits);
+}
+
+Test(messages, rows_get_messages_that_were_sent_alone)
+{
+	struct service_call *one = rows_of(0, QUOIT_SYNC_SEND, 1), *got;
+
+	message_send(&object, one);
+	moved(one, 0);
+	moved(send_rows(1, 2), 0);
+	got = receive_rows(2, 3);
+	cr_expect_eq(got->result, 3);
+	cr_expect_eq(message_behind(q, got->message, 1)->at, QUOIT_LINE);
+	cr_expect_eq(message_behind(q, got->message, 2)->at, QUOIT_LINE + ROW_BYTES);
+}
+
+Test(messages, one_of_another_shape_ends_the_rows_that_are_received)
+{
+	struct service_call *got;
+
+	moved(send_rows(0, 1), 0);
+	sent(1, 1);
+	moved(send_rows(2, 1), 0);
+	got = receive_rows(3, 3);
+	cr_expect_eq(got->result, 1);
+	cr_expect_eq(receive_rows(4, 3)->result, -EMSGSIZE);
+	cr_expect_eq(messages_waiting(q), 2);
+}
+
+Test(messages, rows_of_which_the_queue_has_room_for_one_only_wait)
+{
+	struct service_call *rows;
+
+	sent(0, 1);
+	rows = send_rows(1, SLOTS);
+	cr_expect(rows->waits);
+	moved(receive(2, 1), 0);
+	cr_expect_not(rows->waits);
+}
+
+Test(messages, more_rows_than_a_queue_ever_has_are_refused)
+{
+	struct service_call *rows = send_rows(0, SLOTS + 1);
+
+	cr_expect_eq(rows->result, -EMSGSIZE);
+	cr_expect(strstr(rows->text, "has 4 rows: of this queue a job sends at most 3 at once"),
+		  "%s", rows->text);
+}
+
+Test(messages, rows_that_were_not_filled_or_not_taken_are_as_single_messages)
+{
+	struct service_call *lost = send_rows(0, 2), *one = send_rows(1, 1), *got;
+
+	moved(one, 0);
+	moved(lost, -ECANCELED);
+	moved(send_rows(2, 2), 0);
+	got = receive_rows(3, 2);
+	cr_expect_eq(got->result, 2);
+	moved(got, -EFAULT);
+	cr_expect_eq(messages_waiting(q), 3);
+	got = receive_rows(4, 3);
+	cr_expect_eq(got->result, 3);
+	moved(got, 3);
+	cr_expect_eq(messages_waiting(q), 0);
+	cr_expect_eq(line_of(sent(5, LINES)), 0);
 }
 
 Test(messages, a_sender_that_was_in_the_way_lets_others_go_on)

@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "moved.h"
+#include "rows.h"
 
 #define NAME         "quoit-bench"
 #define KIB          UINT64_C(1024)
@@ -214,6 +215,22 @@ static int measure_moved(const struct bench *b, const struct bench_series *s, do
 	return err;
 }
 
+static int measure_rows(const struct bench *b, const struct bench_series *s, double *ret_ns)
+{
+	static const struct ways rows = {rows_send, rows_receive};
+
+	return measure_ways(b, s, &rows, ret_ns);
+}
+
+/* As many messages at once by a pipe, which keeps no borders between them. */
+static int measure_piped_rows(const struct bench *b, const struct bench_series *s, double *ret_ns)
+{
+	int err = bench_peer(b, s, ret_ns);
+
+	*ret_ns /= BENCH_ROWS;
+	return err;
+}
+
 /* Of messages of different sizes, the time of as many as have 1 MiB. */
 static int measure_mib(const struct bench *b, const struct bench_series *s, double *ret)
 {
@@ -227,6 +244,9 @@ static const struct bench_series series[] = {
 	{"queue_64", "ns", BENCH_ALL_CORES, measure, 64, 200000},
 	{"pipe_64", "ns", 0, bench_peer, .peer = {"pipe", "64", "500000"}, .peer_word = "ns"},
 	{"mq_64", "ns", 0, bench_peer, .peer = {"mq", "64", "200000"}, .peer_word = "ns"},
+	{"rows_64", "ns", BENCH_ALL_CORES, measure_rows, 64, 2560000},
+	{"pipe_rows_64", "ns", 0, measure_piped_rows, .peer = {"pipe", "16384", "20000"},
+	 .peer_word = "ns"},
 	{"queue_64k", "us/MiB", BENCH_ALL_CORES, measure_mib, 64 * KIB, 16000},
 	{"queue_1m", "us/MiB", BENCH_ALL_CORES, measure_mib, MIB, 1000},
 	{"pipe_1m", "us/MiB", 0, bench_peer, .peer = {"pipe", "1048576", "500"}, .peer_word = "us"},
@@ -240,6 +260,9 @@ static const struct bench_series series[] = {
 static const struct bench_ratio ratios[] = {
 	{"pipe_64/queue_64", "pipe_64", "queue_64"},
 	{"mq_64/queue_64", "mq_64", "queue_64"},
+	{"pipe_64/rows_64", "pipe_64", "rows_64"},
+	{"mq_64/rows_64", "mq_64", "rows_64"},
+	{"pipe_rows_64/rows_64", "pipe_rows_64", "rows_64"},
 	{"pipe_1m/queue_1m", "pipe_1m", "queue_1m"},
 	{"queue_16m/64k", "queue_16m", "queue_64k"},
 	{"pipe_1m/moved_1m", "pipe_1m", "moved_1m"},

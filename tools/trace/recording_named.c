@@ -121,7 +121,9 @@ void recording_asks(const struct recording *rec, const struct recording_named *n
 		[QUOIT_SYNC_GIVE] = "give to ",
 		[QUOIT_SYNC_ARRIVE] = "arrive at ",
 		[QUOIT_SYNC_SEND] = "send to ",
+		[QUOIT_SYNC_SEND_ROWS] = "send rows to ",
 		[QUOIT_SYNC_RECEIVE] = "receive from ",
+		[QUOIT_SYNC_RECEIVE_ROWS] = "receive rows from ",
 		[QUOIT_SYNC_PEEK] = "peek into ",
 	};
 	char thing[RECORDING_NAMED_BYTES];
@@ -143,7 +145,9 @@ static const char *waits_for(const struct recording_named *named)
 		[QUOIT_SYNC_TAKE] = "waits for ",
 		[QUOIT_SYNC_ARRIVE] = "waits for others at ",
 		[QUOIT_SYNC_SEND] = "waits for room in ",
+		[QUOIT_SYNC_SEND_ROWS] = "waits for room in ",
 		[QUOIT_SYNC_RECEIVE] = "waits for messages of ",
+		[QUOIT_SYNC_RECEIVE_ROWS] = "waits for messages of ",
 		[QUOIT_SYNC_PEEK] = "waits for messages of ",
 	};
 

@@ -64,7 +64,7 @@ static void fill(const struct session *s, struct job *job, struct service_call *
 	call->entry.pid = (uint32_t)s->pid;
 	call->share = user_share(s->user);
 	call->priority = job->sqe.priority;
-	call->sends = job->is_message && job->sqe.function == QUOIT_SYNC_SEND;
+	call->sends = job->is_message && message_way(job->sqe.function) == MESSAGE_SENT;
 	call->moves = call->sends ? 1 : job->writes;
 	call->bytes = dense_bytes(s, job, call->moves);
 	call->submitted = tsc_now();
@@ -191,7 +191,7 @@ void callers_enter(struct session *s, struct job *job)
 	if (caller_is_of_queue(c))
 		message_order_enter(s, c, job);
 	/* A send waits also for readers of its second tensor, and so counts as its writer till here. */
-	if (job->is_message && job->sqe.function == QUOIT_SYNC_SEND)
+	if (caller_is_of_queue(c) && message_way(job->sqe.function) == MESSAGE_SENT)
 		job->writes = 0;
 	if (!gives_back(c, job))
 		return;

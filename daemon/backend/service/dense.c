@@ -7,6 +7,8 @@
 #include "memory/sigbus_guard.h"
 #include "ops/ops.h"
 #include "session/extent.h"
+#include "session/message_queue.h"
+#include "session/objects.h"
 #include "session/tensor_bits.h"
 
 /* The reactor copies so many bytes in one go, fewer if they lie apart. */
@@ -117,11 +119,80 @@ static bool copy_tensor(const struct session *s, const struct view *v, struct se
 	return true;
 }
 
-/* A part ends at an element of any size, or behind a tensor. */
-bool dense_copy_part(struct session *s, const struct job *job, struct service_call *call)
+/* ---- rows that are messages, each from where it lies ---- */
+
+/* Like copy_run, from nowhere. */
+static void clear_run(uint8_t *to, int64_t step, uint64_t n, uint32_t size)
 {
-	struct session *outer = sigbus_guard_enter(s), *source = sigbus_guard_read_from(call->from);
-	uint64_t upto = call->copied + PART_BYTES, begin = 0;
+	if (step == 1) {
+		memset(to, 0, n * size);
+		return;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		memset(to + (int64_t)i * step * size, 0, size);
+}
+
+/*
+ * Copy bytes [from, upto) of a row, or a part of them; `message` is NULL: clear them.  Returns the
+ * first byte that is left.
+ */
+static uint64_t copy_row(const struct view *v, uint8_t *row, const uint8_t *message, uint64_t from,
+			 uint64_t upto)
+{
+	const uint32_t size = op_dtype_size(v->dtype);
+	const int64_t step = v->stride[QUOIT_MAX_DIMS - 1];
+	uint8_t *to = row + (int64_t)(from / size) * step * size;
+	uint64_t n = (upto - from) / size;
+
+	if (step != 1)
+		n = n < STRIDED_MOST ? n : STRIDED_MOST;
+	if (message)
+		copy_run(to, step, message + from, 1, n, size);
+	else
+		clear_run(to, step, n, size);
+	return from + n * size;
+}
+
+/* Of a call that gets messages: row i of its tensor, and where that comes from. */
+static uint8_t *row_at(const struct view *v, uint8_t *first, uint64_t i, uint64_t bytes)
+{
+	return first +
+	       (v->dense ? (int64_t)(i * bytes) : row_offset(v, i) * op_dtype_size(v->dtype));
+}
+
+static const uint8_t *message_bytes(const struct service_call *call, uint64_t i)
+{
+	const struct message_queue *q = call->caller->service->object->queue;
+
+	return i < call->messages ? q->bytes + message_behind(q, call->message, (uint32_t)i)->at
+				  : NULL;
+}
+
+static void copy_rows(const struct session *s, const struct view *v, struct service_call *call,
+		      uint64_t upto)
+{
+	const uint64_t bytes = (uint64_t)v->dim[QUOIT_MAX_DIMS - 1] * op_dtype_size(v->dtype);
+	uint8_t *first = buffer_data(s, &s->buffers[v->buffer]) + v->offset;
+	uint64_t i = call->copied / bytes, done = call->copied % bytes;
+
+	for (unsigned runs = RUNS_MOST; runs && call->copied < call->bytes && call->copied < upto;
+	     runs--) {
+		const uint64_t left = upto - call->copied, before = done;
+
+		done = copy_row(v, row_at(v, first, i, bytes), message_bytes(call, i), done,
+				bytes - done < left ? bytes : done + left);
+		call->copied += done - before;
+		i += done == bytes;
+		done = done == bytes ? 0 : done;
+	}
+}
+
+/* ---- a part of all that a call moves ---- */
+
+static void copy_tensors(const struct session *s, const struct job *job, struct service_call *call,
+			 uint64_t upto)
+{
+	uint64_t begin = 0;
 	unsigned runs = RUNS_MOST;
 
 	for_each_tensor (i, call->moves) {
@@ -130,9 +201,21 @@ bool dense_copy_part(struct session *s, const struct job *job, struct service_ca
 
 		if (call->copied < next && call->copied < upto &&
 		    !copy_tensor(s, v, call, begin, upto, &runs))
-			break;
+			return;
 		begin = next;
 	}
+}
+
+/* A part ends at an element of any size, or behind a tensor. */
+bool dense_copy_part(struct session *s, const struct job *job, struct service_call *call)
+{
+	struct session *outer = sigbus_guard_enter(s), *source = sigbus_guard_read_from(call->from);
+	const uint64_t upto = call->copied + PART_BYTES;
+
+	if (call->message && call->entry.function == QUOIT_SYNC_RECEIVE_ROWS)
+		copy_rows(s, &s->views[job->view[0]], call, upto);
+	else
+		copy_tensors(s, job, call, upto);
 	(void)sigbus_guard_read_from(source);
 	sigbus_guard_leave(outer);
 	return call->copied == call->bytes;

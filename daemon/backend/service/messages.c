@@ -7,16 +7,63 @@
 #include <string.h>
 
 #include "answers.h"
-#include "dense.h"
+#include "ops/ops.h"
 
 static struct message *message_at(const struct message_queue *q, uint32_t i)
 {
-	return &q->message[(q->first + i) % q->slots];
+	return message_behind(q, &q->message[q->first], i);
+}
+
+/* ---- what a call brings, or wants ---- */
+
+static bool has_rows(const struct service_call *call)
+{
+	return call->entry.function == QUOIT_SYNC_SEND_ROWS ||
+	       call->entry.function == QUOIT_SYNC_RECEIVE_ROWS;
+}
+
+static bool is_sender(const struct service_call *call)
+{
+	return call->entry.function == QUOIT_SYNC_SEND ||
+	       call->entry.function == QUOIT_SYNC_SEND_ROWS;
+}
+
+static uint64_t elements_of(const struct quoit_call_tensor *t)
+{
+	uint64_t n = 1;
+
+	for (unsigned i = 0; i < QUOIT_MAX_DIMS; i++)
+		n *= t->dim[i];
+	return n;
+}
+
+/* How many messages its tensor is. */
+static uint64_t messages_of(const struct service_call *call)
+{
+	const struct quoit_call_tensor *t = &call->entry.tensor[0];
+
+	return has_rows(call) ? elements_of(t) / t->dim[QUOIT_MAX_DIMS - 1] : 1;
+}
+
+/* The dims of each of them. */
+static void dims_of(const struct service_call *call, uint32_t ret[QUOIT_MAX_DIMS])
+{
+	memcpy(ret, call->entry.tensor[0].dim, QUOIT_MAX_DIMS * sizeof *ret);
+	for (unsigned i = 0; i < QUOIT_MAX_DIMS - 1 && has_rows(call); i++)
+		ret[i] = 1;
+}
+
+/* Bytes of one row. */
+static uint64_t row_bytes(const struct service_call *call)
+{
+	const struct quoit_call_tensor *t = &call->entry.tensor[0];
+
+	return (uint64_t)t->dim[QUOIT_MAX_DIMS - 1] * op_dtype_size(t->dtype);
 }
 
 /* ---- senders ---- */
 
-/* A message lies in one piece: if the end of the ring is too near, it begins at its beginning. */
+/* What a job sends lies in one piece: if the end of the ring is too near, at its beginning. */
 static uint64_t skipped(const struct message_queue *q, uint64_t bytes)
 {
 	uint64_t left = q->size - q->tail % q->size;
@@ -24,24 +71,30 @@ static uint64_t skipped(const struct message_queue *q, uint64_t bytes)
 	return left < bytes ? left : 0;
 }
 
-static bool has_room(const struct message_queue *q, uint64_t bytes)
+static bool has_room(const struct message_queue *q, const struct service_call *call)
 {
-	return q->count < q->slots && q->tail - q->head + skipped(q, bytes) + bytes <= q->size;
+	return q->slots - q->count >= call->messages &&
+	       q->tail - q->head + skipped(q, call->bytes) + call->bytes <= q->size;
 }
 
-/* The call's reactor fills it. */
-static void add_message(struct message_queue *q, struct service_call *call)
+/* The call's reactor fills them.  Rows lie side by side; the last one's end is that of the piece. */
+static void add_messages(struct message_queue *q, struct service_call *call)
 {
-	const struct quoit_call_tensor *t = &call->entry.tensor[0];
-	struct message *m = message_at(q, q->count++);
+	struct message m = {.state = MESSAGE_FILLS, .dtype = call->entry.tensor[0].dtype};
+	const uint64_t step = has_rows(call) ? row_bytes(call) : 0;
 
+	dims_of(call, m.dim);
 	q->tail += skipped(q, call->bytes);
-	*m = (struct message){.state = MESSAGE_FILLS, .dtype = t->dtype, .at = q->tail % q->size};
-	memcpy(m->dim, t->dim, sizeof m->dim);
+	m.at = q->tail % q->size;
+	m.end = q->tail;
 	q->tail += call->bytes;
-	m->end = q->tail;
-	call->message = m;
-	call->dense = q->bytes + m->at;
+	call->message = message_at(q, q->count);
+	call->dense = q->bytes + m.at;
+	for (uint32_t i = 0; i < call->messages; i++) {
+		m.end = i == call->messages - 1 ? q->tail : m.end + step;
+		*message_at(q, q->count++) = m;
+		m.at += step;
+	}
 	call_answer(call, 0);
 }
 
@@ -49,24 +102,39 @@ static void serve_senders(struct message_queue *q)
 {
 	struct service_call *call;
 
-	while ((call = q->senders.oldest) != NULL && has_room(q, call->bytes)) {
+	while ((call = q->senders.oldest) != NULL && has_room(q, call)) {
 		call_stop_waiting(call);
-		add_message(q, call);
+		add_messages(q, call);
 	}
+}
+
+/* It would never fit. */
+static void refuse_to_send(const struct message_queue *q, struct service_call *call, uint64_t n)
+{
+	const uint32_t most = q->slots < QUOIT_MESSAGE_ROWS ? q->slots : QUOIT_MESSAGE_ROWS;
+
+	call->error = (struct quoit_error){0};
+	if (n > most)
+		snprintf(call->text, sizeof call->text,
+			 "the tensor has %llu rows: of this queue a job sends at most %u at once",
+			 (unsigned long long)n, most);
+	else
+		snprintf(call->text, sizeof call->text, "the %s %llu bytes, and the queue has %llu",
+			 has_rows(call) ? "rows take" : "message takes",
+			 (unsigned long long)call->bytes, (unsigned long long)q->size);
+	call_answer(call, -EMSGSIZE);
 }
 
 void message_send(struct object *o, struct service_call *call)
 {
 	struct message_queue *q = o->queue;
+	const uint64_t n = messages_of(call);
 
-	if (call->bytes > q->size) {
-		call->error = (struct quoit_error){0};
-		snprintf(call->text, sizeof call->text,
-			 "the message takes %llu bytes, and the queue has %llu",
-			 (unsigned long long)call->bytes, (unsigned long long)q->size);
-		call_answer(call, -EMSGSIZE);
+	if (n > q->slots || n > QUOIT_MESSAGE_ROWS || call->bytes > q->size) {
+		refuse_to_send(q, call, n);
 		return;
 	}
+	call->messages = (uint32_t)n;
 	call_wait_in(&q->senders, call);
 	serve_senders(q);
 }
@@ -83,18 +151,12 @@ static struct message *next_message(struct message_queue *q)
 	return message_at(q, q->given);
 }
 
-static bool fits(const struct message *m, const struct quoit_call_tensor *t)
+static bool fits(const struct message *m, const struct service_call *call)
 {
-	return m->dtype == t->dtype && !memcmp(m->dim, t->dim, sizeof m->dim);
-}
+	uint32_t dim[QUOIT_MAX_DIMS];
 
-static uint64_t elements_of(const struct quoit_call_tensor *t)
-{
-	uint64_t n = 1;
-
-	for (unsigned i = 0; i < QUOIT_MAX_DIMS; i++)
-		n *= t->dim[i];
-	return n;
+	dims_of(call, dim);
+	return m->dtype == call->entry.tensor[0].dtype && !memcmp(m->dim, dim, sizeof dim);
 }
 
 static void refuse_message(const struct message *m, struct service_call *call)
@@ -103,6 +165,11 @@ static void refuse_message(const struct message *m, struct service_call *call)
 	snprintf(call->text, sizeof call->text, "the next message has dims %u %u %u %u of type %u",
 		 m->dim[0], m->dim[1], m->dim[2], m->dim[3], m->dtype);
 	call_answer(call, -EMSGSIZE);
+}
+
+static bool is_alike(const struct message *a, const struct message *b)
+{
+	return a->dtype == b->dtype && !memcmp(a->dim, b->dim, sizeof a->dim);
 }
 
 /* The message stays for the next one. */
@@ -121,16 +188,36 @@ static void tell_shape(const struct message *m, struct service_call *call)
 	call_answer(call, 0);
 }
 
+/* Those behind the next one that its tensor has rows for, up to one that it cannot get now. */
+static uint32_t count_rows(const struct message_queue *q, const struct service_call *call)
+{
+	const struct message *next = message_at(q, q->given);
+	const uint64_t rows = messages_of(call);
+	const uint32_t left = q->count - q->given;
+	uint32_t most = left < QUOIT_MESSAGE_ROWS ? left : QUOIT_MESSAGE_ROWS, n = 1;
+
+	most = rows < most ? (uint32_t)rows : most;
+	while (n < most && message_at(q, q->given + n)->state == MESSAGE_WAITS &&
+	       is_alike(message_at(q, q->given + n), next))
+		n++;
+	return n;
+}
+
+/* The next message, which waits, and with rows those behind it. */
 static void give(const struct message_queue *q, struct message *m, struct service_call *call)
 {
-	if (!fits(m, &call->entry.tensor[0])) {
+	if (!fits(m, call)) {
 		refuse_message(m, call);
 		return;
 	}
-	m->state = MESSAGE_LEAVES;
+	call->messages = has_rows(call) ? count_rows(q, call) : 1;
+	for (uint32_t i = 0; i < call->messages; i++)
+		message_behind(q, m, i)->state = MESSAGE_LEAVES;
 	call->message = m;
 	call->dense = q->bytes + m->at;
-	call_answer(call, 0);
+	if (has_rows(call))
+		call->bytes = messages_of(call) * row_bytes(call);
+	call_answer(call, has_rows(call) ? (int32_t)call->messages : 0);
 }
 
 static void serve_receivers(struct message_queue *q)
@@ -180,15 +267,19 @@ static void give_again(struct message_queue *q, struct message *m)
 
 void message_moved(struct message_queue *q, struct service_call *call)
 {
-	struct message *m = call->message;
+	struct message *first = call->message;
 
 	call->message = NULL;
-	if (call->entry.function == QUOIT_SYNC_RECEIVE && call->result < 0)
-		give_again(q, m);
-	else if (call->entry.function == QUOIT_SYNC_SEND && call->result >= 0)
-		m->state = MESSAGE_WAITS;
-	else
-		m->state = MESSAGE_GONE;
+	for (uint32_t i = 0; i < call->messages; i++) {
+		struct message *m = message_behind(q, first, i);
+
+		if (is_sender(call))
+			m->state = call->result < 0 ? MESSAGE_GONE : MESSAGE_WAITS;
+		else if (call->result < 0)
+			give_again(q, m);
+		else
+			m->state = MESSAGE_GONE;
+	}
 	collect_gone(q);
 	messages_go_on(q);
 }

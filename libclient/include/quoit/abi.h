@@ -332,9 +332,11 @@ enum quoit_sync_op {
 	QUOIT_SYNC_TAKE, /* scalar[0] (uint64_t): how many */
 	QUOIT_SYNC_GIVE,
 	QUOIT_SYNC_ARRIVE,
-	QUOIT_SYNC_SEND,    /* tensor 0 is read; tensor 1, which may be left out, is waited for */
-	QUOIT_SYNC_RECEIVE, /* tensor 0 is written */
-	QUOIT_SYNC_PEEK,    /* the same, a struct quoit_message */
+	QUOIT_SYNC_SEND,      /* tensor 0 is read; tensor 1, which may be left out, is waited for */
+	QUOIT_SYNC_SEND_ROWS, /* the same, and each row of tensor 0 is a message */
+	QUOIT_SYNC_RECEIVE,   /* tensor 0 is written */
+	QUOIT_SYNC_RECEIVE_ROWS, /* the same; the result says how many rows are messages */
+	QUOIT_SYNC_PEEK,         /* tensor 0 is written, a struct quoit_message */
 	/*
 	 * Tensor 0 may be given, and gets a struct quoit_key_state; tensor 1 is the key, text up to
 	 * a NUL or the tensor's end; scalar[0] (uint64_t) is a revision.  All are without gaps.
@@ -346,6 +348,8 @@ enum quoit_sync_op {
 	QUOIT_SYNC_WATCH, /* sqe.arg: QUOIT_WATCH_PREFIX, or 0 */
 	QUOIT_SYNC_OP_NR,
 };
+
+#define QUOIT_MESSAGE_ROWS 1024u /* the most messages of one job */
 
 /* What the next message of a queue is, as a vector of five QUOIT_I64. */
 struct quoit_message {

@@ -228,6 +228,15 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send_behind(int number, quoit_
 }
 
 /*
+ * Send each row of t, its last dim, as a message of its own: as quoit_send, and many small messages by
+ * one job.  At most QUOIT_MESSAGE_ROWS rows; the queue has them all at the same time.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send_rows(int number, quoit_tensor t)
+{
+	return quoit_sync_job(number, QUOIT_SYNC_SEND_ROWS, t);
+}
+
+/*
  * Receive the next message into t: waits for one.  Each message has one receiver; jobs of one ring
  * receive in the order in which they were put in.  -EMSGSIZE: the message has other dims, or another
  * type, than t, and stays for the next receiver.  A receiver that dies before it has all of a message
@@ -237,6 +246,17 @@ QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_send_behind(int number, quoit_
 QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_receive(int number, quoit_tensor t)
 {
 	return quoit_sync_job(number, QUOIT_SYNC_RECEIVE, t);
+}
+
+/*
+ * Receive the next messages into the rows of t, however they were sent: waits for one, and takes as
+ * many as are there then, at most one for each row, and QUOIT_MESSAGE_ROWS.  The result is how many
+ * have come, in the first rows; the other rows become zeros.  The next message must be as a row of t,
+ * else as quoit_receive; a later one that is not ends what is taken.
+ */
+QUOIT_TO_PUSH QUOIT_INLINE struct quoit_sqe quoit_receive_rows(int number, quoit_tensor t)
+{
+	return quoit_sync_job(number, QUOIT_SYNC_RECEIVE_ROWS, t);
 }
 
 /*

@@ -17,12 +17,14 @@
 #define PATIENCE_MS 60000
 #define MIX         UINT64_C(0x9E3779B97F4A7C15)
 
-/* A job, and the tensors for messages of each size. */
+/* A job, and the tensors for messages of each size, and for several of the first one. */
 struct slot {
 	quoit_tensor t[QUEUE_SIZES];
+	quoit_tensor rows[QUEUE_ROWS + 1]; /* with so many */
 	quoit_job job;
-	uint64_t stamp; /* of the message that it sends */
+	uint64_t stamp; /* of the first message that it sends */
 	unsigned size;
+	unsigned count; /* its rows; 0: it is one message */
 	bool has_ended;
 	int result;
 };
@@ -110,19 +112,31 @@ static uint64_t word_of(uint64_t stamp, uint64_t i)
 	return stamp ^ i * MIX;
 }
 
-static bool write_message(struct queue_hand *h, const struct slot *slot)
+static unsigned messages_of(const struct slot *slot)
+{
+	return slot->count ? slot->count : 1;
+}
+
+static quoit_tensor tensor_of(const struct slot *slot)
+{
+	return slot->count ? slot->rows[slot->count] : slot->t[slot->size];
+}
+
+static bool write_messages(struct queue_hand *h, const struct slot *slot)
 {
 	const uint32_t n = h->l->mode.size[slot->size];
+	quoit_tensor t = tensor_of(slot);
 	int err;
 
-	for (uint32_t i = 0; i < n; i++)
-		h->words[i] = word_of(slot->stamp, i);
-	err = quoit_write(h->q, slot->t[slot->size], h->words, n * sizeof *h->words);
+	for (uint32_t k = 0; k < messages_of(slot); k++)
+		for (uint32_t i = 0; i < n; i++)
+			h->words[k * n + i] = word_of(slot->stamp + k, i);
+	err = quoit_write(h->q, t, h->words, messages_of(slot) * n * sizeof *h->words);
 	if (err)
 		return wrong(h, "a message cannot be written: %d: %s", err, quoit_error_text(h->q));
 	/* its data may be there later than that of the next one */
 	for (unsigned k = draw(h, 4); k == 1 || k == 2; k--)
-		if (quoit_push(h->q, quoit_add_int(slot->t[slot->size], slot->t[slot->size], 0)))
+		if (quoit_push(h->q, quoit_add_int(t, t, 0)))
 			return wrong(h, "a job was refused");
 	return true;
 }
@@ -151,16 +165,16 @@ static bool check_fate(struct queue_hand *h, unsigned sender, uint32_t number)
 	return fate & FATE_ASKED || wrong(h, "message %u of %u came from nowhere", number, sender);
 }
 
-static bool check_message(struct queue_hand *h, unsigned size)
+static bool check_message(struct queue_hand *h, const uint64_t *words, unsigned size)
 {
-	const uint64_t stamp = h->words[0];
+	const uint64_t stamp = words[0];
 	const unsigned sender = (unsigned)(stamp >> 56) - 1;
 
 	for (uint32_t i = 1; i < h->l->mode.size[size]; i++)
-		if (h->words[i] != word_of(stamp, i))
+		if (words[i] != word_of(stamp, i))
 			return wrong(h, "a message is torn: %#llx at first, %#llx at %u",
 				     (unsigned long long)stamp,
-				     (unsigned long long)(h->words[i] ^ i * MIX), i);
+				     (unsigned long long)(words[i] ^ i * MIX), i);
 	if (sender >= QUEUE_HANDS || (stamp >> 48 & 0xff) != size)
 		return wrong(h, "a message begins with %#llx", (unsigned long long)stamp);
 	return check_fate(h, sender, (uint32_t)stamp) && check_number(h, sender, (uint32_t)stamp);
@@ -217,31 +231,42 @@ static int result_of(struct queue_hand *h, struct slot *slot)
 
 static bool end_send(struct queue_hand *h, struct slot *slot)
 {
-	const uint32_t number = (uint32_t)slot->stamp;
-	_Atomic uint8_t *fate = &h->l->fate[h->number][number];
+	const uint32_t first = (uint32_t)slot->stamp;
 	int res = result_of(h, slot);
 
-	if (!res) {
-		atomic_fetch_or(fate, FATE_SENT);
-		happened(h);
-		return true;
-	}
-	if (!gave_up(h, res))
+	if (res && !gave_up(h, res))
 		return wrong(h, "a send ended with %d: %s", res, quoit_error_text(h->q));
-	return !(atomic_fetch_or(fate, FATE_FAILED) & FATE_RECEIVED) ||
-	       wrong(h, "message %u was received, and its send ended with %d", number, res);
+	for (uint32_t i = first; i < first + messages_of(slot); i++) {
+		uint8_t fate =
+			atomic_fetch_or(&h->l->fate[h->number][i], res ? FATE_FAILED : FATE_SENT);
+
+		if (res && fate & FATE_RECEIVED)
+			return wrong(h, "message %u was received, and its send ended with %d", i,
+				     res);
+	}
+	if (!res)
+		happened(h);
+	return true;
 }
 
-static bool prepare_send(struct queue_hand *h, unsigned size, struct slot *slot)
+static bool prepare_send(struct queue_hand *h, unsigned size, unsigned count, struct slot *slot)
 {
-	uint32_t number = atomic_fetch_add(&h->l->hand[h->number].number, 1);
+	uint32_t number = atomic_fetch_add(&h->l->hand[h->number].number, count ? count : 1);
 
-	if (number >= QUEUE_FATES)
-		return wrong(h, "it has no numbers left");
 	slot->size = size;
+	slot->count = count;
 	slot->stamp = stamp_of(h->number, slot->size, number);
-	atomic_store(&h->l->fate[h->number][number], FATE_ASKED);
-	return write_message(h, slot);
+	if (number + messages_of(slot) > QUEUE_FATES)
+		return wrong(h, "it has no numbers left");
+	for (unsigned i = 0; i < messages_of(slot); i++)
+		atomic_store(&h->l->fate[h->number][number + i], FATE_ASKED);
+	return write_messages(h, slot);
+}
+
+/* How many rows the next job has; 0: it is of one message alone. */
+static unsigned draw_count(struct queue_hand *h)
+{
+	return may(h, QUEUE_MAY_ROWS) ? draw(h, QUEUE_ROWS + 1) : 0;
 }
 
 static bool end_oldest_send(struct queue_hand *h)
@@ -256,9 +281,13 @@ static bool end_oldest_send(struct queue_hand *h)
 static bool do_send(struct queue_hand *h)
 {
 	struct slot *slot = slot_at(&h->sends, h->sends.count);
+	struct quoit_sqe sqe;
 
-	if (!prepare_send(h, draw(h, h->l->mode.sizes), slot) ||
-	    !begin(h, &h->sends, quoit_send(h->queue, slot->t[slot->size])))
+	if (!prepare_send(h, draw(h, h->l->mode.sizes), draw_count(h), slot))
+		return false;
+	sqe = slot->count ? quoit_send_rows(h->queue, tensor_of(slot))
+			  : quoit_send(h->queue, tensor_of(slot));
+	if (!begin(h, &h->sends, sqe))
 		return false;
 	if (slot->has_ended)
 		return end_send(h, slot);
@@ -290,19 +319,22 @@ static bool take_another_size(struct queue_hand *h)
 
 static bool end_receive(struct queue_hand *h, struct slot *slot)
 {
+	const uint32_t n = h->l->mode.size[slot->size];
 	int res = result_of(h, slot), err;
 
 	if (res == -EMSGSIZE && h->l->mode.sizes > 1)
 		return take_another_size(h);
-	if (res)
+	if (slot->count ? res <= 0 || res > (int)slot->count : res != 0)
 		return gave_up(h, res) ||
 		       wrong(h, "a receive ended with %d: %s", res, quoit_error_text(h->q));
-	err = quoit_read(h->q, slot->t[slot->size], h->words,
-			 h->l->mode.size[slot->size] * sizeof *h->words);
+	err = quoit_read(h->q, tensor_of(slot), h->words, messages_of(slot) * n * sizeof *h->words);
 	if (err)
 		return wrong(h, "a message cannot be read: %d: %s", err, quoit_error_text(h->q));
 	happened(h);
-	return check_message(h, slot->size);
+	for (int i = 0; i < (res ? res : 1); i++)
+		if (!check_message(h, h->words + (size_t)i * n, slot->size))
+			return false;
+	return true;
 }
 
 static bool end_oldest_receive(struct queue_hand *h)
@@ -321,7 +353,10 @@ static bool do_receive(struct queue_hand *h)
 	struct slot *slot = slot_at(&h->receives, h->receives.count);
 
 	slot->size = h->wanted;
-	if (!begin(h, &h->receives, quoit_receive(h->queue, slot->t[slot->size])))
+	slot->count = draw_count(h);
+	if (!begin(h, &h->receives,
+		   slot->count ? quoit_receive_rows(h->queue, tensor_of(slot))
+			       : quoit_receive(h->queue, tensor_of(slot))))
 		return false;
 	if (slot->has_ended)
 		return end_receive(h, slot);
@@ -359,6 +394,10 @@ static void make_tensors(struct queue_hand *h, struct way *w)
 	for (unsigned i = 0; i < QUEUE_WINDOW; i++)
 		for (unsigned k = 0; k < h->l->mode.sizes; k++)
 			w->slot[i].t[k] = quoit_create_vector(h->q, QUOIT_I64, h->l->mode.size[k]);
+	for (unsigned i = 0; i < QUEUE_WINDOW && may(h, QUEUE_MAY_ROWS); i++)
+		for (unsigned k = 1; k <= QUEUE_ROWS; k++)
+			w->slot[i].rows[k] =
+				quoit_create_matrix(h->q, QUOIT_I64, k, h->l->mode.size[0]);
 }
 
 struct queue_hand *queue_hand_open(struct queue_load *l, unsigned i)
@@ -398,7 +437,7 @@ int queue_hand_send(struct queue_hand *h, unsigned size, int timeout_ms)
 {
 	struct slot *slot = &h->sends.slot[0];
 
-	if (!prepare_send(h, size, slot))
+	if (!prepare_send(h, size, 0, slot))
 		return -EIO;
 	slot->has_ended = true;
 	slot->result = quoit_run(h->q, quoit_send(h->queue, slot->t[size]), timeout_ms);
@@ -414,6 +453,7 @@ int queue_hand_receive(struct queue_hand *h, int timeout_ms)
 
 	do {
 		slot->size = h->wanted;
+		slot->count = 0;
 		slot->has_ended = true;
 		slot->result =
 			quoit_run(h->q, quoit_receive(h->queue, slot->t[slot->size]), timeout_ms);

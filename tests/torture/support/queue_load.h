@@ -17,6 +17,7 @@
 #define QUEUE_HANDS   (QUEUE_WORKERS + 1) /* the last one is the parent's */
 #define QUEUE_SIZES   6u
 #define QUEUE_WINDOW  8u         /* the most jobs of a way that a worker has under way */
+#define QUEUE_ROWS    3u         /* the most messages of one job */
 #define QUEUE_FATES   (1u << 22) /* messages of one sender */
 #define QUEUE_NAME    "queue"
 
@@ -24,6 +25,7 @@
 #define QUEUE_MAY_LATE  0x1u /* jobs have deadlines and short times, and are cancelled */
 #define QUEUE_MAY_CLOSE 0x2u /* they close the queue at any moment, and open it again */
 #define QUEUE_MAY_DIE   0x4u /* they are killed */
+#define QUEUE_MAY_ROWS  0x8u /* a job sends or receives several; all have one size */
 
 /* The queue, and what goes through it. */
 struct queue_mode {
