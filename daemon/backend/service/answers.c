@@ -13,7 +13,8 @@ void call_answer(struct service_call *call, int32_t result)
 {
 	struct service *service = call->caller->service;
 
-	COUNT_BY(service->calls, 1);
+	/* One that was late or cancelled while it waited is none that has returned. */
+	COUNT_BY(service->calls, result != -ECANCELED);
 	COUNT_BY(service->failed, result < 0 && result != -ECANCELED);
 	call->ran = true;
 	call->began = call->ended = tsc_now();
