@@ -18,6 +18,7 @@
 
 #include "client.h"
 #include "daemon.h"
+#include "exported.h"
 #include "exporter.h"
 #include "tool.h"
 
@@ -225,21 +226,6 @@ static void open_session(struct client *c)
 	run_jobs(c, 1000);
 }
 
-/* A lock that is held and waited for, and a queue with a message. */
-static void use_things(struct client *c)
-{
-	int lock = quoit_open_lock(c->s, "ledger", NULL),
-	    queue = quoit_open_queue(c->s, "rows", NULL);
-	quoit_tensor x = quoit_create_vector(c->q, QUOIT_F32, 4);
-
-	cr_assert(lock >= 0 && queue >= 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_run(c->q, quoit_lock(lock, 0), PATIENCE_MS), 0);
-	cr_assert_eq(quoit_push(c->q, quoit_fill(x, 1)), 0);
-	cr_assert_eq(quoit_run(c->q, quoit_send(queue, x), PATIENCE_MS), 0);
-	cr_assert_eq(quoit_push(c->q, quoit_lock(lock, 0)), 0);
-	cr_assert_eq(quoit_flush(c->q), 0);
-}
-
 Test(exporter, services_locks_and_queues_are_told_to_who_asks_for_them)
 {
 	static const char *const options[] = {"--services", NULL}, *const none[] = {NULL};
@@ -249,7 +235,7 @@ Test(exporter, services_locks_and_queues_are_told_to_who_asks_for_them)
 	char sample[160];
 
 	client_open(&c, NULL, NULL);
-	use_things(&c);
+	exported_use_things(c.s, c.q);
 	exporter_start(&e, c.d.socket, options, NULL);
 	snprintf(sample, sizeof sample,
 		 "quoit_object_calls_waiting{kind=\"lock\",uid=\"%u\",user=\"%s\",name=\"ledger\"}",
@@ -264,6 +250,9 @@ Test(exporter, services_locks_and_queues_are_told_to_who_asks_for_them)
 	cr_expect_eq(exporter_value(a.body, sample), 1, "%s", a.body);
 	cr_expect(strstr(a.body, "name=\"rows\"} 1\n"), "%s", a.body);
 	cr_expect(strstr(a.body, "\nquoit_lock_held{"));
+	snprintf(sample, sizeof sample, "name=\"ledger\"} %d\n", getpid());
+	cr_expect(strstr(a.body, sample), "its holder: %s", a.body);
+	cr_expect(strstr(a.body, "name=\"settings\"} 1\n"), "its keys: %s", a.body);
 	http_free(&a);
 	exporter_stop(&e);
 	exporter_start(&e, c.d.socket, none, NULL);
@@ -283,7 +272,7 @@ Test(exporter, promtool_finds_nothing_wrong_with_names_and_units)
 	if (system("command -v promtool >/dev/null"))
 		cr_skip_test("promtool is missing");
 	open_session(&c);
-	use_things(&c);
+	exported_use_things(c.s, c.q);
 	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
 	cr_assert_eq(once(&c.d, "--sessions --users --services", path), 0);
 	snprintf(line, sizeof line, "promtool check metrics <%s", path);
@@ -301,20 +290,26 @@ Test(exporter, promtool_finds_the_alert_rules_right_and_they_tell_what_they_shou
 }
 
 /* A rule or a panel about a metric that does not exist would stay silent for ever. */
-Test(exporter, rules_are_of_metrics_that_there_are)
+Test(exporter, rules_and_panels_are_of_metrics_that_there_are)
 {
 	char path[96], line[512];
-	struct client c;
+	struct exported x;
+	int missing = -1;
 
-	open_session(&c);
-	snprintf(path, sizeof path, "%s/metrics", c.d.folder);
-	cr_assert_eq(once(&c.d, "--sessions --users", path), 0);
+	exported_begin(&x);
+	snprintf(path, sizeof path, "%s/metrics", x.c.d.folder);
 	snprintf(line, sizeof line,
-		 "! grep -oE '\\bquoit_[a-z_]+' tools/exporter/alerts.yml | sort -u | "
+		 "! grep -ohE '\\bquoit_[a-z_]+' tools/exporter/alerts.yml "
+		 "tools/exporter/grafana.json | sort -u | "
 		 "while read -r m; do grep -q \"^$m\\b\" %s || echo \"$m\"; done | grep .",
 		 path);
-	cr_expect_eq(system(line), 0, "these are not told");
-	client_close(&c);
+	for (unsigned tries = 0; tries < PATIENCE && missing; tries++) {
+		exported_work(&x, 100);
+		cr_assert_eq(once(&x.c.d, "--sessions --users --services", path), 0);
+		missing = system(line);
+	}
+	cr_expect_eq(missing, 0, "these are not told");
+	exported_end(&x);
 }
 
 /* promtool reads only the old format. */

@@ -3,13 +3,9 @@
  * test_exporter_prometheus.c - Prometheus scrapes quoit exporter, and answers the dashboard's
  * queries
  */
-#include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -18,185 +14,36 @@
 #include <quoit.h>
 
 #include "client.h"
+#include "exported.h"
 #include "exporter.h"
+#include "prometheus.h"
 #include "tool.h"
 
-#define PROGRAM   "/usr/bin/prometheus"
 #define DASHBOARD "tools/exporter/grafana.json"
 #define PATIENCE  1200 /* times 50 ms */
-
-/* ---- Prometheus ---- */
-
-struct prometheus {
-	pid_t pid;
-	unsigned port;
-	char folder[32];
-};
-
-static void write_config(const struct prometheus *p, unsigned exporter_port)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof path, "%s/prometheus.yml", p->folder);
-	file = fopen(path, "we");
-	cr_assert(file);
-	fprintf(file,
-		"global:\n"
-		"  scrape_interval: 2s\n"
-		"  scrape_timeout: 2s\n"
-		"scrape_configs:\n"
-		"- job_name: quoit\n"
-		"  static_configs:\n"
-		"  - targets: ['127.0.0.1:%u']\n",
-		exporter_port);
-	fclose(file);
-}
-
-static void become_prometheus(const struct prometheus *p, int log)
-{
-	char config[96], storage[96];
-	char *argv[] = {
-		PROGRAM, config, storage, "--web.listen-address=127.0.0.1:0", "--log.level=info",
-		NULL};
-
-	snprintf(config, sizeof config, "--config.file=%s/prometheus.yml", p->folder);
-	snprintf(storage, sizeof storage, "--storage.tsdb.path=%s/data", p->folder);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
-		execv(PROGRAM, argv);
-	_exit(127);
-}
-
-/* The kernel chooses the port, since 9090 may be in use. */
-static unsigned read_port(const char *log)
-{
-	static const char listening[] = "\"Listening on\" address=127.0.0.1:";
-	char line[1024];
-	FILE *from = fopen(log, "re");
-	unsigned port = 0;
-
-	while (from && !port && fgets(line, sizeof line, from)) {
-		const char *at = strstr(line, listening);
-
-		if (at)
-			port = (unsigned)strtoul(at + sizeof listening - 1, NULL, 10);
-	}
-	if (from)
-		fclose(from);
-	return port;
-}
-
-static void start(struct prometheus *p, unsigned exporter_port)
-{
-	char log[64];
-	FILE *file;
-
-	*p = (struct prometheus){.folder = "/tmp/quoit-prom-XXXXXX"};
-	cr_assert(mkdtemp(p->folder));
-	write_config(p, exporter_port);
-	snprintf(log, sizeof log, "%s/log", p->folder);
-	file = fopen(log, "we");
-	cr_assert(file);
-	fflush(NULL);
-	p->pid = fork();
-	cr_assert_geq(p->pid, 0);
-	if (p->pid == 0)
-		become_prometheus(p, fileno(file));
-	fclose(file);
-	for (int i = 0; i < PATIENCE && !p->port; i++) {
-		usleep(50000);
-		p->port = read_port(log);
-	}
-	cr_assert(p->port, "it does not listen: see %s", log);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
-static void stop(struct prometheus *p)
-{
-	kill(p->pid, SIGKILL);
-	(void)waitpid(p->pid, NULL, 0);
-	(void)nftw(p->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* ---- queries ---- */
-
-/* The answer, which the caller drops; NULL: there is none yet. */
-static json_t *query(const struct prometheus *p, const char *expression)
-{
-	char path[3072] = "/api/v1/query?query=", *to = path + strlen(path);
-	struct http_answer a;
-	json_t *json;
-
-	for (; *expression && to < path + sizeof path - 4; expression++)
-		to += sprintf(to, "%%%02X", (unsigned char)*expression);
-	http_get(p->port, path, NULL, &a);
-	cr_assert_neq(a.status, 400, "%s", a.body);
-	json = a.status == 200 ? json_loads(a.body, 0, NULL) : NULL;
-	http_free(&a);
-	return json;
-}
-
-/* How many series the answer has, and the value of the first. */
-static size_t ask(const struct prometheus *p, const char *expression, double *ret)
-{
-	json_t *json = query(p, expression);
-	json_t *result = json_object_get(json_object_get(json, "data"), "result");
-	json_t *value = json_object_get(json_array_get(result, 0), "value");
-	const char *text = json_string_value(json_array_get(value, 1));
-	size_t count = json_array_size(result);
-
-	*ret = text ? strtod(text, NULL) : -1;
-	json_decref(json);
-	return count;
-}
-
-/*
- * Wait until the answer has this value; a failure ends the test, which must be over in ten minutes.
- */
-static void expect(const struct prometheus *p, const char *expression, double expected)
-{
-	double value = -1;
-
-	for (int i = 0; i < PATIENCE && value != expected; i++) {
-		usleep(50000);
-		(void)ask(p, expression, &value);
-	}
-	cr_assert_eq(value, expected, "%s is %f, not %f", expression, value, expected);
-}
 
 /* ---- a quoitd with some work ---- */
 
 struct setting {
 	struct client c;
-	struct quoit_session *on_device; /* NULL: none */
-	struct quoit_ring *device_ring;
 	struct exporter e;
 	struct prometheus p;
 };
 
-static void begin(struct setting *s, const char *const *options)
+static void begin(struct setting *s)
 {
 	static const char *const told[] = {"--sessions", "--users", NULL};
 
-	if (access(PROGRAM, X_OK) < 0)
+	if (!prometheus_is_there())
 		cr_skip_test("prometheus is missing");
-	*s = (struct setting){.on_device = NULL};
-	client_open(&s->c, options, NULL);
+	client_open(&s->c, NULL, NULL);
 	exporter_start(&s->e, s->c.d.socket, told, "/dev/null");
-	start(&s->p, s->e.port);
+	prometheus_start(&s->p, s->e.port, NULL);
 }
 
 static void end(struct setting *s)
 {
-	stop(&s->p);
+	prometheus_stop(&s->p);
 	exporter_stop(&s->e);
 }
 
@@ -231,18 +78,18 @@ Test(exporter_prometheus, scrapes_what_the_counter_file_says)
 {
 	struct setting s;
 
-	begin(&s, NULL);
-	expect(&s.p, "up{job=\"quoit\"}", 1);
-	expect(&s.p, "quoit_up", 1);
+	begin(&s);
+	prometheus_expect(&s.p, "up{job=\"quoit\"}", 1);
+	prometheus_expect(&s.p, "quoit_up", 1);
 	run_jobs(&s, 1234);
-	expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 1234));
+	prometheus_expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 1234));
 	run_jobs(&s, 1000);
-	expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 2234));
-	expect(&s.p, "quoit_sessions_opened_total", 1);
+	prometheus_expect(&s.p, "sum(quoit_reactor_jobs_total)", fetched(&s, 2234));
+	prometheus_expect(&s.p, "quoit_sessions_opened_total", 1);
 	daemon_kill(&s.c.d);
-	expect(&s.p, "quoit_up", 0);
-	expect(&s.p, "quoit_state{state=\"dead\"}", 1);
-	expect(&s.p, "up{job=\"quoit\"}", 1);
+	prometheus_expect(&s.p, "quoit_up", 0);
+	prometheus_expect(&s.p, "quoit_state{state=\"dead\"}", 1);
+	prometheus_expect(&s.p, "up{job=\"quoit\"}", 1);
 	end(&s);
 	quoit_close(s.c.s, 0);
 	daemon_stop(&s.c.d);
@@ -284,14 +131,14 @@ Test(exporter_prometheus, percentiles_are_near_those_of_quoit_stat)
 	struct setting s;
 	double p99 = -1, exact = -1;
 
-	begin(&s, NULL);
+	begin(&s);
 	run_spread(&s);
 	for (int i = 0;
 	     i < PATIENCE && (p99 <= 0 || exact <= 0 || p99 > 1.3 * exact || p99 < exact / 1.3);
 	     i++) {
 		usleep(50000);
 		exact = stat_p99(&s);
-		(void)ask(&s.p, query_p99, &p99);
+		(void)prometheus_ask(&s.p, query_p99, &p99);
 	}
 	cr_expect(p99 < 1.3 * exact && p99 > exact / 1.3, "%g, and quoit stat says %g", p99, exact);
 	end(&s);
@@ -343,41 +190,24 @@ static unsigned each_expression(const json_t *json, void (*each)(const char *, v
 	return n;
 }
 
-/* A session with memory of the soft device, which every machine has. */
-static void open_on_device(struct setting *s)
-{
-	struct quoit_open_params p = {.socket = s->c.d.socket,
-				      .host_bytes = UINT64_C(4) << 20,
-				      .device_bytes = UINT64_C(32) << 20};
-
-	cr_assert_eq(quoit_open(&p, &s->on_device), 0, "%s", quoit_open_text());
-	cr_assert_eq(quoit_open_ring(s->on_device, NULL, &s->device_ring), 0);
-	cr_assert_eq(quoit_use_device(s->device_ring, 1), 0);
-}
-
-static void run_on_device(struct setting *s)
-{
-	quoit_tensor t = quoit_create_vector(s->device_ring, QUOIT_F32, 1u << 16);
-
-	for (unsigned i = 0; i < 10; i++)
-		cr_assert_eq(quoit_push(s->device_ring, quoit_fill(t, 1.0)), 0);
-	cr_assert_eq(quoit_free(s->device_ring, t), 0);
-	cr_assert_eq(quoit_wait_all(s->device_ring, QUOIT_FOREVER), 0);
-}
+struct scraped {
+	struct exported x;
+	struct exporter e;
+	struct prometheus p;
+};
 
 /* Some rates need two scrapes, and the phases need a job that was timed. */
 static void expect_series(const char *expression, void *arg)
 {
-	struct setting *s = arg;
+	struct scraped *s = arg;
 	char filled[2048];
 	size_t count = 0;
 	double value;
 
 	fill_in(expression, filled, sizeof filled);
 	for (int i = 0; i < PATIENCE && !count; i++) {
-		run_jobs(s, 100);
-		run_on_device(s);
-		count = ask(&s->p, filled, &value);
+		exported_work(&s->x, 100);
+		count = prometheus_ask(&s->p, filled, &value);
 		if (!count)
 			usleep(50000);
 	}
@@ -386,18 +216,21 @@ static void expect_series(const char *expression, void *arg)
 
 Test(exporter_prometheus, every_query_of_the_dashboard_has_an_answer)
 {
-	static const char *const soft[] = {"--gpu=soft", NULL};
-	struct setting s;
+	static const char *const told[] = {"--sessions", "--users", "--services", NULL};
+	struct scraped s;
 	json_error_t why;
 	json_t *dashboard = json_load_file(DASHBOARD, 0, &why);
 
+	if (!prometheus_is_there())
+		cr_skip_test("prometheus is missing");
 	cr_assert(dashboard, "%s", why.text);
-	begin(&s, soft);
-	open_on_device(&s);
-	run_jobs(&s, 1000);
-	cr_expect_gt(each_expression(dashboard, expect_series, &s), 30);
+	exported_begin(&s.x);
+	exporter_start(&s.e, s.x.c.d.socket, told, "/dev/null");
+	prometheus_start(&s.p, s.e.port, NULL);
+	exported_work(&s.x, 1000);
+	cr_expect_gt(each_expression(dashboard, expect_series, &s), 60);
 	json_decref(dashboard);
-	end(&s);
-	cr_expect_eq(quoit_close(s.on_device, 0), 0);
-	client_close(&s.c);
+	prometheus_stop(&s.p);
+	exporter_stop(&s.e);
+	exported_end(&s.x);
 }

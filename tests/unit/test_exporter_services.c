@@ -116,7 +116,12 @@ Test(exporter_services, each_has_the_figures_of_its_kind)
 	add(ALICE, QUOIT_SYNC_FLAG, "go")->value = 1;
 	add(ALICE, QUOIT_SYNC_SEMAPHORE, "slots")->value = 5;
 	add(ALICE, QUOIT_SYNC_BARRIER, "start")->value = 3;
-	add(ALICE, QUOIT_SYNC_QUEUE, "rows")->value = 9;
+	s = add(ALICE, QUOIT_SYNC_QUEUE, "rows");
+	s->value = 9;
+	s->kib = 3;
+	s = add(ALICE, QUOIT_SYNC_KEYSPACE, "settings");
+	s->value = 8;
+	s->kib = 7;
 	add(ALICE, QUOIT_SYNC_TENSOR, "field")->value = 4096;
 	write_text(false);
 	cr_expect(has("quoit_service_threads" OF("service", "fft") " 3"), "%s", text);
@@ -135,6 +140,10 @@ Test(exporter_services, each_has_the_figures_of_its_kind)
 	cr_expect(has("quoit_barrier_arrived" OF("barrier", "start") " 3"));
 	cr_expect(has("quoit_queue_messages" OF("queue", "rows") " 9"));
 	cr_expect(has("quoit_tensor_bytes" OF("tensor", "field") " 4096"));
+	cr_expect(has("quoit_lock_holder_pid" OF("lock", "ledger") " 4711"));
+	cr_expect(has("quoit_queue_used_bytes" OF("queue", "rows") " 3072"));
+	cr_expect(has("quoit_keyspace_keys" OF("keyspace", "settings") " 8"));
+	cr_expect(has("quoit_keyspace_used_bytes" OF("keyspace", "settings") " 7168"));
 	cr_expect_eq(times("\nquoit_service_threads{"), 1, "a lock has none");
 	cr_expect_eq(times("\nquoit_queue_messages{"), 1);
 	cr_expect(has("quoit_objects_not_exported{reason=\"too_many\"} 0"));
@@ -189,7 +198,7 @@ Test(exporter_services, series_are_bounded_and_users_take_turns)
 	add(BOB, QUOIT_SYNC_LOCK, "his");
 	write_text(false);
 	cr_expect_eq(times("\nquoit_lock_held{"), COLLECT_SERVICES);
-	cr_expect_eq(times("name=\"his\"} 0\n"), 5, "%s", text);
+	cr_expect_eq(times("name=\"his\"} 0\n"), 6, "%s", text);
 	cr_expect(has("quoit_object_calls_waiting" OF("lock", "a200") " 1"), "%s", text);
 	cr_expect(has("quoit_object_calls_waiting" OF("lock", "a000") " 0"));
 	cr_expect_eq(times("name=\"a255\""), 0);

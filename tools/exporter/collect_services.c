@@ -145,11 +145,15 @@ enum figure {
 	AGAIN,
 	SECONDS,
 	HELD,
+	HOLDER,
 	SET,
 	COUNT,
 	ARRIVED,
 	MESSAGES,
+	QUEUED,
 	BYTES,
+	KEYS,
+	STORED,
 	FIGURES,
 };
 
@@ -181,6 +185,8 @@ static const struct {
 		     "Time that the service's functions ran."},
 	[HELD] = {"quoit_lock_held", EXPOSITION_GAUGE, QUOIT_SYNC_LOCK, NULL,
 		  "1 if a session has the lock, else 0."},
+	[HOLDER] = {"quoit_lock_holder_pid", EXPOSITION_GAUGE, QUOIT_SYNC_LOCK, NULL,
+		    "The process whose session has the lock; 0: none has it."},
 	[SET] = {"quoit_flag_set", EXPOSITION_GAUGE, QUOIT_SYNC_FLAG, NULL,
 		 "1 if the flag is set, else 0."},
 	[COUNT] = {"quoit_semaphore_available", EXPOSITION_GAUGE, QUOIT_SYNC_SEMAPHORE, NULL,
@@ -189,18 +195,26 @@ static const struct {
 		     "How many wait at the barrier for the others."},
 	[MESSAGES] = {"quoit_queue_messages", EXPOSITION_GAUGE, QUOIT_SYNC_QUEUE, NULL,
 		      "Messages in the queue that no receiver has got."},
+	[QUEUED] = {"quoit_queue_used_bytes", EXPOSITION_GAUGE, QUOIT_SYNC_QUEUE, "bytes",
+		    "Bytes that messages of the queue take, in steps of 1 KiB."},
 	[BYTES] = {"quoit_tensor_bytes", EXPOSITION_GAUGE, QUOIT_SYNC_TENSOR, "bytes",
 		   "Bytes of the tensor with a name."},
+	[KEYS] = {"quoit_keyspace_keys", EXPOSITION_GAUGE, QUOIT_SYNC_KEYSPACE, NULL,
+		  "Keys of the keyspace."},
+	[STORED] = {"quoit_keyspace_used_bytes", EXPOSITION_GAUGE, QUOIT_SYNC_KEYSPACE, "bytes",
+		    "Bytes that keys of the keyspace and their values take, in steps of 1 KiB."},
 };
 
 static uint64_t count_of(const struct quoit_service_reply *s, enum figure figure)
 {
+	const uint64_t used = (uint64_t)s->kib << 10;
 	const uint64_t counts[FIGURES] = {
 		[WAITING] = waiting(s), [CALLERS] = s->callers, [CALLS] = s->calls,
 		[FAILED] = s->failed,   [THREADS] = s->lanes,   [PROCESSES] = s->servers,
 		[BUSY] = busy(s),       [AGAIN] = s->again,     [HELD] = s->holder != 0,
 		[SET] = s->value,       [COUNT] = s->value,     [ARRIVED] = s->value,
-		[MESSAGES] = s->value,  [BYTES] = s->value};
+		[MESSAGES] = s->value,  [BYTES] = s->value,     [KEYS] = s->value,
+		[HOLDER] = s->holder,   [QUEUED] = used,        [STORED] = used};
 
 	return counts[figure];
 }
