@@ -241,6 +241,11 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 			 "without a name",
 			 tensor);
 		break;
+	case QUOIT_MISFIT_LOST:
+		snprintf(to, size,
+			 ": %s has a name, and its memory was lost: close it, and make it anew",
+			 tensor);
+		break;
 	default:
 		*to = '\0';
 	}
@@ -264,6 +269,8 @@ static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
 	if (e->field < QUOIT_FIELD_TENSOR0 || e->field > QUOIT_FIELD_TENSOR3 ||
 	    e->opcode >= QUOIT_OP_MODULE_FIRST)
 		return false;
+	if (e->code == -EFAULT && e->value[0] != QUOIT_MISFIT_LOST)
+		return false;
 	switch (e->code) {
 	case -EXDEV:
 		describe_places(e, to, size);
@@ -272,6 +279,7 @@ static bool describe_tensor(const struct quoit_error *e, char *to, size_t size)
 		describe_handle(e, to, size);
 		return true;
 	case -EACCES:
+	case -EFAULT:
 	case -EINVAL:
 	case -ENOTSUP:
 		describe_misfit(e, to, size);

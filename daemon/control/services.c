@@ -97,11 +97,17 @@ void services_return(struct control *c, uid_t uid, uint64_t bytes)
 
 /* ---- the list ---- */
 
+static bool has_lost_memory(const struct service *s)
+{
+	return s->object && s->object->tensor && named_tensor_is_lost(s->object->tensor);
+}
+
 struct service *services_find(const struct control *c, uid_t uid, const char *name)
 {
 	struct service *s = c->services.first;
 
-	while (s && (s->ending || s->superseded || s->uid != uid || strcmp(s->name, name) != 0))
+	while (s && (s->ending || s->superseded || has_lost_memory(s) || s->uid != uid ||
+		     strcmp(s->name, name) != 0))
 		s = s->next;
 	return s;
 }

@@ -213,6 +213,12 @@ void services_give_tensor(struct connection *c, const struct quoit_ctl *m)
 					m->tensor_memory.number);
 		return;
 	}
+	if (named_tensor_is_lost(o->tensor)) {
+		connection_reply_result(c, m->type, m->seq, -EFAULT,
+					"the memory of '%s' was lost: close it, and make it anew",
+					caller->service->name);
+		return;
+	}
 	answer.tensor_memory.number = m->tensor_memory.number;
 	answer.tensor_memory.bytes = o->tensor->memory.bytes;
 	connection_reply(c, &answer, &o->tensor->memory.fd, 1);

@@ -48,10 +48,20 @@ struct named_tensor *named_tensor_new(struct shared *memory, const uint32_t dim[
 	return t;
 }
 
+struct named_losses named_losses;
+
+void named_tensor_lose(struct named_tensor *t)
+{
+	if (!__atomic_exchange_n(&t->lost, true, __ATOMIC_ACQ_REL))
+		__atomic_add_fetch(&named_losses.count, 1, __ATOMIC_ACQ_REL);
+}
+
 static void drop(void *of)
 {
 	struct named_tensor *t = of;
 
+	if (named_tensor_is_lost(t))
+		__atomic_sub_fetch(&named_losses.count, 1, __ATOMIC_ACQ_REL);
 	shared_drop(&t->memory);
 	free(t);
 }

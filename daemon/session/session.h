@@ -111,7 +111,7 @@ struct session {
 	uint8_t *arena;             /* its address */
 	/* Bytes of it on other nodes than memory_node when it was handed over. */
 	uint64_t arena_away;
-	uint8_t *named[QUOIT_MAX_SERVICES]; /* by number: the memory of tensors with names */
+	struct named_range named[QUOIT_MAX_SERVICES]; /* by number: tensors with names */
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
@@ -161,7 +161,7 @@ struct session {
 	struct blocking
 		*blocking; /* of its connection, which outlives it; they close descriptors */
 
-	bool vanished;     /* some of its memory went away under us (sigbus_guard.h) */
+	uint8_t loss;      /* LOSS_*: some of its memory may have gone away under us */
 	bool stopped;      /* nothing more is fetched, except returns of calls while quoitd ends */
 	bool killed;       /* it broke a rule: nothing at all is fetched */
 	bool dead;         /* the client is gone: results are no longer wanted */
@@ -259,7 +259,7 @@ static inline uint8_t *buffer_data(const struct session *s, const struct buffer 
 	if (b->place == PLACE_PAGEABLE)
 		return s->region.base + b->offset;
 	if (b->place == PLACE_NAMED)
-		return s->named[b->named] + b->offset;
+		return s->named[b->named].base + b->offset;
 	return (b->place == PLACE_ARENA ? s->arena : s->pinned) + b->offset;
 }
 

@@ -49,6 +49,24 @@ struct session_memory {
 	uint64_t no_tables_at; /* TSC of the last refusal of larger tables */
 };
 
+/* ---- losses ---- */
+
+/* session.loss (memory/sigbus_guard.h) */
+#define LOSS_OWN      0x1u /* some of its own memory went away under us */
+#define LOSS_OF_NAMED 0x2u /* it has tensors with names, and these may be lost */
+
+struct named_tensor;
+
+/*
+ * A tensor with a name that the session has.  Its reactor changes it (sigbus_guard_name); a worker's
+ * signal handler may look meanwhile.
+ */
+struct named_range {
+	uint8_t *base; /* of its memory; NULL: there is none */
+	uint64_t bytes;
+	struct named_tensor *of;
+};
+
 /* A session's requests in the thread; only the thread touches it. */
 struct memory_turns {
 	struct memory_work *first, *last; /* its requests, in order */

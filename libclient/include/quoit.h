@@ -648,9 +648,9 @@ enum quoit_access {
  * An acquire that fails changes nothing.  -QUOIT_EPOISON: a job that should have written the tensor
  * failed (quoit_get_wait_error says which); -ENOTSUP: it is not in the shared region: create it
  * with QUOIT_CREATE_SHARED, or quoit_copy it to one that is; -EACCES: only the session that made a
- * tensor with a name acquires it for writing; -EMFILE: the session holds
- * QUOIT_MAX_HOLDS accesses; -EALREADY: this ring has acquired this very tensor, release it first;
- * -ETIME: not in time; -EINVAL: no such tensor, or a raw ring.
+ * tensor with a name acquires it for writing; -EFAULT: the memory of a tensor with a name was lost;
+ * -EMFILE: the session holds QUOIT_MAX_HOLDS accesses; -EALREADY: this ring has acquired this very
+ * tensor, release it first; -ETIME: not in time; -EINVAL: no such tensor, or a raw ring.
  *
  * A program that waits, while it holds a tensor, for a job that waits for that tensor, waits for
  * itself.  So does one that puts more such jobs into a ring than the ring takes.

@@ -123,6 +123,7 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	const struct op_impl *impl = optable_find(sqe->opcode)->impl;
 	struct session *outer;
 	struct op_args args;
+	int err;
 
 	if (zero)
 		cpu_clear(s, view, zero);
@@ -134,7 +135,8 @@ int cpu_run(struct session *s, const struct quoit_sqe *sqe, uint8_t tensors,
 	if (impl->finish)
 		impl->finish(&args);
 	sigbus_guard_leave(outer);
-	return sigbus_guard_has_hit(s) ? -EFAULT : result_of(&args, error);
+	err = sigbus_guard_result(s, tensors, view, error);
+	return err ? err : result_of(&args, error);
 }
 
 /* For a job that only clears buffers: it has failed, or goes to another backend. */
@@ -243,8 +245,8 @@ static void finish_work(struct reactor *r, struct work *work)
 	r->count[QUOIT_REACTOR_TILE_TICKS] += ticks;
 	assert(s->published > 0);
 	s->published--;
-	if (!res && sigbus_guard_has_hit(s))
-		res = -EFAULT;
+	if (!res)
+		res = sigbus_guard_result(s, job->tensors, job->view, &job->error);
 	if (!res)
 		res = cpu_result(work, &job->error);
 	worker_retire(r->port, work);

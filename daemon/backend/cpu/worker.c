@@ -42,7 +42,7 @@ static void report(struct workers *w, uint32_t reactor, uint32_t slot, uint32_t 
 static void offer_next(struct workers *w, struct work *work, uint32_t reactor)
 {
 	bool good = !atomic_load(&work->abandoned) && !atomic_load(&work->args.error) &&
-		    !sigbus_guard_has_hit(work->session);
+		    !sigbus_guard_may_have_hit(work->session);
 	uint32_t next = atomic_exchange(&work->next, good ? WORK_GOES_ON : WORK_STOPS);
 
 	if (!good || next >= WORKER_SLOTS)

@@ -15,6 +15,7 @@
 #include "job/probes.h"
 #include "machine/features.h"
 #include "memory/io_buffers.h"
+#include "memory/sigbus_guard.h"
 #include "session/owner.h"
 
 /* The most of one piece: quoitd waits for a dead session no longer than this takes. */
@@ -276,6 +277,8 @@ static void on_piece(struct reactor *r, struct io_slot *slot, int32_t res)
 		io_ring_give_file(r->io->ring, (unsigned)(slot - r->io->slot));
 	__atomic_store_n(&s->transfers, s->transfers - 1, __ATOMIC_RELAXED); /* session.h */
 	job->end = tsc_now();
+	if (result >= 0 && sigbus_guard_result(s, job->tensors, job->view, &job->error) < 0)
+		result = -EFAULT;
 	reactor_end_job(r, s, job, result);
 }
 

@@ -6,15 +6,17 @@
 #include "base/tsc.h"
 #include "job/hold.h"
 #include "job/probes.h"
+#include "memory/sigbus_guard.h"
 
 static int grant(struct reactor *r, struct session *s, struct job *job)
 {
 	struct ring *ring = s->rings[job->ring];
+	int err = sigbus_guard_result(s, job->tensors, job->view, &job->error);
 
 	job->start = job->end = tsc_now();
 	probe_start(s, job);
-	if (ring->no_completions) { /* the program does not look any more */
-		reactor_end_job(r, s, job, 0);
+	if (err || ring->no_completions) { /* then the program does not look any more */
+		reactor_end_job(r, s, job, err);
 		return 0;
 	}
 	if (!hold_is_allowed(s, job)) {

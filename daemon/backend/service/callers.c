@@ -14,6 +14,7 @@
 #include "job/probes.h"
 #include "job/sched.h"
 #include "observe/named_waits.h"
+#include "memory/sigbus_guard.h"
 #include "session/named_tensor.h"
 #include "session/objects.h"
 #include "session/poison.h"
@@ -268,6 +269,6 @@ void caller_add(struct session *s, struct caller *c)
 	s->services.caller[c->index] = c;
 	s->services.callers++;
 	if (c->service->object && c->service->object->tensor)
-		s->named[c->index] = c->service->object->tensor->memory.base;
+		sigbus_guard_name(s, c->index, c->service->object->tensor);
 	COUNT_SHARED(c->service->attached, 1);
 }

@@ -134,9 +134,12 @@ static void end_collect(struct reactor *r, struct session *s, struct job *job,
 		service_call_dies(call);
 	} else if (call->message && call->copied < call->bytes) { /* a part of a message is none */
 		call->result = -ECANCELED;
-	} else if (sigbus_guard_has_hit(s)) {
-		call->result = -EFAULT;
-		call->error = (struct quoit_error){0};
+	} else {
+		struct quoit_error error = {0};
+		int err = sigbus_guard_result(s, call->moves, job->view, &error);
+
+		call->result = err ? err : call->result;
+		call->error = err ? error : call->error;
 	}
 	end_job(r, s, job, call);
 }

@@ -7,6 +7,7 @@
 #include "exchange.h"
 #include "job/sched.h"
 #include "observe/named_waits.h"
+#include "memory/sigbus_guard.h"
 #include "session/objects.h"
 
 /* ---- withdrawing ---- */
@@ -135,6 +136,8 @@ void caller_detach(struct caller *c)
 	struct session *s = c->session;
 
 	named_waits_closed(s, c->index);
+	if (c->service->object && c->service->object->tensor)
+		sigbus_guard_name(s, c->index, NULL);
 	s->services.caller[c->index] = NULL;
 	s->services.callers--;
 	c->session = NULL;

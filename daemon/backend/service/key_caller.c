@@ -40,6 +40,7 @@ static void read_tensors(struct session *s, const struct job *job, struct key_wo
 void key_call_begin(struct session *s, const struct job *job, struct service_call *call)
 {
 	struct key_words *w = call->key;
+	struct quoit_error lost;
 
 	w->value = NULL;
 	if (object_is_prompt(job->sqe.function))
@@ -51,7 +52,7 @@ void key_call_begin(struct session *s, const struct job *job, struct service_cal
 	w->value_bytes = bytes_of(s, job, 2);
 	w->after_bytes = bytes_of(s, job, 3);
 	read_tensors(s, job, w);
-	w->is_lost = sigbus_guard_has_hit(s);
+	w->is_lost = sigbus_guard_result(s, job->tensors, job->view, &lost) < 0;
 }
 
 void key_call_end(struct service_call *call)

@@ -511,6 +511,7 @@ enum quoit_misfit {
 	QUOIT_MISFIT_NOT_SHARED = 0x700,
 	QUOIT_MISFIT_READ_ONLY = 0x800, /* -EACCES: it has a name, and the session only reads it */
 	QUOIT_MISFIT_NAMED = 0x900,     /* it has a name: no device or module reaches its memory */
+	QUOIT_MISFIT_LOST = 0xa00,      /* -EFAULT: it has a name, and its memory was lost */
 };
 
 /*

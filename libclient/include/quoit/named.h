@@ -19,6 +19,9 @@
  * It is on the host.  No device or module works on it, and no function is called with it: copy it
  * (quoit_copy).  Its maker can write to it at any time, also after quoit_close_sync, as long as it
  * keeps its memory mapped: take what you read in another user's tensor as any input.
+ *
+ * If a page of it cannot be read any more (broken memory), each job that uses it fails with -EFAULT,
+ * of all sessions.  Its name is free then: close it, and make it anew.
  */
 #ifndef QUOIT_NAMED_H
 #define QUOIT_NAMED_H
