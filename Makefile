@@ -107,6 +107,10 @@ links = $(shell printf '$(1)int main(void){return 0;}' | $(CC) -x c - $(2) -o /d
 hash := \#
 lapack := $(call links,$(hash)include <lapacke.h>\n$(hash)include <cblas.h>\n,-llapacke -lblas)
 example_src := $(filter-out $(if $(lapack),,%/cholesky.c),$(wildcard libclient/examples/*.c))
+# A peer of `make bench`; it is left out where StarPU is not installed.
+starpu := $(shell pkg-config --exists starpu-1.3 2>/dev/null && pkg-config --cflags --libs starpu-1.3)
+starpu := $(if $(starpu),$(call links,$(hash)include <starpu.h>\n,$(patsubst -I%,-isystem %,$(starpu))))
+bench_programs := $(addprefix $(B)/quoit-,crowd shares neighbours beside $(if $(starpu),starpu))
 examples := $(example_src:libclient/examples/%.c=$(B)/examples/%)
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 unit_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
@@ -142,7 +146,7 @@ fuzzers: $(fuzzers)
 tests: shipped-tests $(unit_tests)
 # What `make check` runs of the build that is shipped. Most unit tests run with sanitizers only, but
 # those make other code of the kernels.
-shipped-tests: all torturers $(liar) $(filter $(B)/tests/unit/test_ops_%,$(unit_tests)) $(e2e_tests) $(vm_tests) $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
+shipped-tests: all torturers $(liar) $(filter $(B)/tests/unit/test_ops_%,$(unit_tests)) $(e2e_tests) $(vm_tests) $(bench_programs)
 torturers: binaries $(torture_tests)
 
 help:
@@ -251,6 +255,9 @@ $(B)/quoit-neighbours: $(B)/tests/bench/neighbours/neighbours.o $(B)/tests/bench
 	$(call link)
 $(B)/quoit-beside: $(B)/tests/bench/beside/beside.o $(B)/libquoit.a
 	$(call link,-ldl)
+$(B)/tests/bench/starpu/starpu.o: base += $(filter-out -l%,$(starpu))
+$(B)/quoit-starpu: $(B)/tests/bench/starpu/starpu.o
+	$(call link,$(filter -l%,$(starpu)))
 $(B)/quoit-crowd: $(B)/tests/bench/crowd/crowd.o $(B)/libquoit.a
 	$(call link)
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tools.a $(B)/daemon.a $(B)/libquoit.a
@@ -309,7 +316,7 @@ check-vm: deps
 check-gpu:
 	@sh tests/gpu.sh $(B)
 bench: build-deps
-	@$(MAKE) --no-print-directory all $(B)/quoit-crowd $(B)/quoit-shares $(B)/quoit-neighbours $(B)/quoit-beside
+	@$(MAKE) --no-print-directory all $(bench_programs)
 	@sh tests/bench.sh $(B)
 bench-gpu:
 	@sh tests/bench_gpu.sh $(B)

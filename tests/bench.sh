@@ -92,6 +92,8 @@ goals() {
 		call call_lane/handovers <= 1.5 the same by another thread, times two hand-overs by futex
 		call calls_256/addition <= 6 calls, one lane, 256 in flight, times x = x + 1
 		call hypot/openmp <= 1.1 hypot of 10^6 numbers in pieces, times OpenMP
+		starpu calls_256_rate/starpu >= 5 calls, one lane, 256 in flight, of StarPU's empty tasks
+		starpu calls_in_order_rate/starpu >= 1 the same, each waits for the one before
 		cholesky cholesky/dpotrf <= 1.05 Cholesky 2048 in tiles, own potrf, trsm and syrk, times dpotrf
 		service call_service/handovers <= 1.5 a call of another process, times two hand-overs by futex
 		service nop_beside/nop <= 1.01 a NOP beside an idle service and an idle team, of alone
@@ -134,13 +136,13 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue event cholesky wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue event cholesky starpu wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
 	case $1 in
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
-	phases | trace | tools | beside | cholesky) sh "tests/bench/$1.sh" "$build" ;;
+	phases | trace | tools | beside | cholesky | starpu) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;

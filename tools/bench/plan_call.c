@@ -40,9 +40,19 @@ static uint32_t parts(void *state, const struct quoit_exec_call *call)
 	return (call->tensor[0].dim[3] + PART - 1) / PART;
 }
 
+static int add_one(void *state, struct quoit_exec_call *call)
+{
+	double *x = call->tensor[0].data;
+
+	(void)state;
+	*x += 1;
+	return 0;
+}
+
 static const struct quoit_function functions[] = {
 	{.name = "do_nothing", .access = "----", .run = do_nothing},
 	{.name = "hypotenuse", .access = "WRR-", .run = hypotenuse, .pieces = parts},
+	{.name = "add_one", .access = "M---", .run = add_one},
 };
 
 /* ---- a session with a team ---- */
@@ -66,7 +76,8 @@ static int open_caller(const struct bench *b, enum bench_cores cores,
 		return err;
 	err = quoit_open_ring(ret->session, ring, &ret->ring);
 	if (!err)
-		err = quoit_open_team(ret->session, functions, 2, team, &ret->team);
+		err = quoit_open_team(ret->session, functions, sizeof functions / sizeof *functions,
+				      team, &ret->team);
 	if (err)
 		quoit_close(ret->session, 0);
 	return err;
@@ -97,16 +108,47 @@ static int measure_call(const struct bench *b, const struct bench_series *s, dou
 
 /* ---- many in flight ---- */
 
-static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
+static int open_for_many(const struct bench *b, const struct bench_series *s, struct caller *ret)
 {
 	const struct quoit_ring_params ring = {.entries = 512, .flags = QUOIT_RING_NO_CALLS};
 	const struct quoit_team_params team = {.lanes = 1};
+
+	return open_caller(b, s->cores, &ring, &team, ret);
+}
+
+static int measure_calls(const struct bench *b, const struct bench_series *s, double *ret)
+{
 	struct caller c;
-	int err = open_caller(b, s->cores, &ring, &team, &c);
+	int err = open_for_many(b, s, &c);
 
 	if (err)
 		return err;
 	err = bench_repeat_many(c.ring, empty(&c), s->count, ret);
+	quoit_close(c.session, 0);
+	return err;
+}
+
+/* All add to one number, so each waits for the one before. */
+static int measure_calls_in_order(const struct bench *b, const struct bench_series *s, double *ret)
+{
+	const struct quoit_shape shape = {.dtype = QUOIT_F64, .dim = {1, 1, 1, 1}};
+	struct quoit_sqe sqe;
+	struct caller c;
+	double is = 0;
+	quoit_tensor x;
+	int err = open_for_many(b, s, &c);
+
+	if (err)
+		return err;
+	x = quoit_create(c.ring, &shape, QUOIT_CREATE_SHARED);
+	sqe = quoit_call(quoit_find_function(c.team, "add_one"), x, 0, 0, 0);
+	err = quoit_run(c.ring, quoit_fill(x, 0), QUOIT_FOREVER);
+	if (!err)
+		err = bench_repeat_many(c.ring, sqe, s->count, ret);
+	if (!err)
+		err = quoit_read(c.ring, x, &is, sizeof is);
+	if (!err && is != (double)(s->count + s->count / 10))
+		err = -EBADMSG;
 	quoit_close(c.session, 0);
 	return err;
 }
@@ -165,6 +207,7 @@ static const struct bench_series call_series[] = {
 	{"call_lane", "ns", BENCH_ALL_CORES, measure_call, 1, 20000},
 	{"handovers", "ns", 0, bench_peer, .peer = {"handover", "20000"}, .peer_word = "ns"},
 	{"calls_256", "ns", BENCH_ALL_CORES, measure_calls, 256, 500000},
+	{"calls_256_in_order", "ns", BENCH_ALL_CORES, measure_calls_in_order, 256, 20000},
 	{"quoit_addition", "ns", BENCH_ALL_CORES, bench_additions, 192, 300000},
 	{"hypot", "us", BENCH_ALL_CORES, measure_hypot, 1, 100},
 	{"hypot_openmp", "us", 0, bench_peer, .peer = {"hypot", "100"}, .peer_word = "us"},
