@@ -108,6 +108,10 @@ goals() {
 		queue pipe_1m/queue_1m >= 5 1 MiB to another process by a pipe, times a queue
 		queue pipe_1m/moved_1m >= 5 the same, times a slot of a tensor whose number a queue carries
 		queue moved_16m/64k <= 1.2 a slot of 16 MiB, times one of 64 KiB
+		keyspace put_job/nop <= 2.5 a key's value put by a job, times a NOP
+		keyspace get_job/nop <= 2.5 a key's value got by a job, times a NOP
+		keyspace put/nop <= 5 a key's value put by a plain call, times a NOP
+		keyspace get/nop <= 5 a key's value got by a plain call, times a NOP
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		syscalls syscalls_waiter <= 100 of a million calls by the thread that waits, both sides
@@ -136,7 +140,7 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue event cholesky starpu wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue keyspace event cholesky starpu wake tools'
 quick='nop submit addition'
 
 measure() { # STEP

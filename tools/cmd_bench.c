@@ -24,9 +24,9 @@
 #define MOST_LIMIT_S 86400
 
 static const struct bench_plan *const plans[] = {
-	&bench_nop,   &bench_submit,   &bench_chain, &bench_gemm,  &bench_ops,    &bench_randn,
-	&bench_wake,  &bench_syscalls, &bench_idle,  &bench_crowd, &bench_device, &bench_call,
-	&bench_event, &bench_service,  &bench_sync,  &bench_queue};
+	&bench_nop,   &bench_submit,   &bench_chain, &bench_gemm,  &bench_ops,     &bench_randn,
+	&bench_wake,  &bench_syscalls, &bench_idle,  &bench_crowd, &bench_device,  &bench_call,
+	&bench_event, &bench_service,  &bench_sync,  &bench_queue, &bench_keyspace};
 #define PLANS (sizeof plans / sizeof plans[0])
 
 enum { SOCKET, ROUNDS, LENGTH, ONLY, LIMIT, SAMPLES, JSON };

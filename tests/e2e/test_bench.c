@@ -83,6 +83,21 @@ Test(bench, the_series_behind_one_that_fails_goes_on)
 	cr_expect_geq(lines - errors, 2, "ours, twice: %s", said);
 }
 
+/* It also looks whether keys have the values and revisions that they must have, and fails else. */
+Test(bench, keyspaces_are_measured)
+{
+	char said[SAID_BYTES];
+	unsigned errors;
+
+	no_samples();
+	cr_expect_eq(
+		tool_run(said, sizeof said, "bench keyspace --rounds=1 --samples=%s", samples_path),
+		0, "%s", said);
+	cr_expect_eq(count_samples("keyspace", &errors), 5, "%s", said);
+	cr_expect_eq(errors, 0);
+	cr_expect(strstr(said, "put_job/nop ") && strstr(said, "get/nop "), "%s", said);
+}
+
 Test(bench, a_signal_ends_the_measuring_and_what_there_is_is_printed)
 {
 	char said[SAID_BYTES];

@@ -70,7 +70,7 @@ struct bench_plan {
 
 extern const struct bench_plan bench_nop, bench_submit, bench_chain, bench_gemm, bench_randn,
 	bench_ops, bench_wake, bench_syscalls, bench_idle, bench_crowd, bench_device, bench_call,
-	bench_event, bench_service, bench_sync, bench_queue;
+	bench_event, bench_service, bench_sync, bench_queue, bench_keyspace;
 
 /* The measure of additions in plan_chain.c, for other plans that compare with it. */
 int bench_additions(const struct bench *b, const struct bench_series *s, double *ret);
