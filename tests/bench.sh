@@ -112,6 +112,7 @@ goals() {
 		keyspace get_job/nop <= 2.5 a key's value got by a job, times a NOP
 		keyspace put/nop <= 5 a key's value put by a plain call, times a NOP
 		keyspace get/nop <= 5 a key's value got by a plain call, times a NOP
+		sampler one_after_the_other/beside >= 1.6 a sampler that measures after each step, times one that goes on meanwhile
 		event rings_2/rings_1 <= 1.05 products on two rings by turns, times one ring
 		syscalls syscalls <= 100 system calls of a million NOPs, both sides
 		syscalls syscalls_waiter <= 100 of a million calls by the thread that waits, both sides
@@ -140,13 +141,13 @@ goals() {
 }
 
 # the steps of a run, in this order; "quick" follows each of them
-steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue keyspace event cholesky starpu wake tools'
+steps='gemm phases w1 beside wake gemm trace chain wake randn ops gemm crowd syscalls idle shares neighbours call service sync queue keyspace event cholesky starpu sampler wake tools'
 quick='nop submit addition'
 
 measure() { # STEP
 	case $1 in
 	w1) sh tests/bench/w1.sh "$build" ${rounds:+"${rounds#--rounds=}"} ;;
-	phases | trace | tools | beside | cholesky | starpu) sh "tests/bench/$1.sh" "$build" ;;
+	phases | trace | tools | beside | cholesky | starpu | sampler) sh "tests/bench/$1.sh" "$build" ;;
 	addition) "$build/quoit" bench chain --only quoit_addition,floor_256 ${rounds:---rounds=7} ;;
 	chain) "$build/quoit" bench chain --only quoit_addition,numpy_addition,torch_addition $rounds ;;
 	nop | submit | gemm) "$build/quoit" bench "$1" ${rounds:---rounds=5} ;;
