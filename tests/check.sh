@@ -79,18 +79,25 @@ run() { # NAME COMMAND...
 	outcome "$1"
 }
 
-# Run tests that need no quiet machine two at a time.
-earlier=
+# Run tests that need no quiet machine three at a time: most of them wait for most of their time.
+beside= # a line for each, the oldest first
 run_beside() { # NAME COMMAND...
 	begin "$@"
-	[ -z "$earlier" ] || outcome "$earlier"
-	earlier=$1
+	beside=$(printf '%s\n%s' "$beside" "$1" | sed '/^$/d')
+	[ "$(printf '%s\n' "$beside" | wc -l)" -lt 3 ] || end_oldest
 }
 
-# Wait for the test in the background.
+end_oldest() {
+	oldest=$(printf '%s\n' "$beside" | head -n 1)
+	beside=$(printf '%s\n' "$beside" | tail -n +2)
+	outcome "$oldest"
+}
+
+# Wait for those in the background.
 end_beside() {
-	[ -z "$earlier" ] || outcome "$earlier"
-	earlier=
+	while [ -n "$beside" ]; do
+		end_oldest
+	done
 }
 
 # Tests that are held to a time, or to what happens within one, run alone while nothing is built.
@@ -105,6 +112,16 @@ needs_quiet() { # TEST
 counts_time() { # TEST
 	case $1 in
 	*/test_figures | */test_probes | */test_fair_shares) ;;
+	*) false ;;
+	esac
+}
+
+# These wait for a minute and more; what they run is also run by other tests, which do so with
+# sanitizers, too.
+long_waits='test_watchdog test_exporter_alerts'
+waits_long() { # TEST
+	case " $long_waits " in
+	*" $(basename "$1") "*) ;;
 	*) false ;;
 	esac
 }
@@ -209,7 +226,9 @@ run lint sh tests/lint.sh
 run deps sh tests/check_deps.sh
 run model sh tests/model/run.sh
 
-build plain build shipped-tests
+# Code of the other architectures is made later, less optimized: it is never run.
+cuda_archs=CUDA_ARCHS=90
+build plain build shipped-tests $cuda_archs
 for t in $(tests_of build e2e); do
 	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
@@ -222,25 +241,28 @@ asan build/asan address,undefined tests
 tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
 clang build/clang - CC=clang CUDA_KERNELS=build all
-all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-other-archs || echo cuda-left-out)
+all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-other-archs || echo cuda-left-out) $cuda_archs
 END
 later=$!
-waiting=build/tests/e2e/test_watchdog # for a minute
-QUOIT_BUILD=build begin $waiting timeout 600 $waiting --ascii --verbose
+for t in $long_waits; do
+	QUOIT_BUILD=build begin build/tests/e2e/"$t" timeout 600 build/tests/e2e/"$t" --ascii --verbose
+done
 for t in $(tests_of build unit); do
 	case $t in
 	*/test_ops_*) run_beside "$t" timeout 600 "$t" --ascii --verbose ;;
 	esac
 done
 for t in $(tests_of build e2e); do
-	[ "$t" = $waiting ] || needs_quiet "$t" || QUOIT_BUILD=build run_beside "$t" timeout 600 "$t" --ascii --verbose
+	waits_long "$t" || needs_quiet "$t" || QUOIT_BUILD=build run_beside "$t" timeout 600 "$t" --ascii --verbose
 done
 # If a device's streams write no words, quoit-exec polls events.
 for t in test_device test_device_queues test_device_pairs test_direct; do
 	QUOIT_BUILD=build QUOIT_SOFT_FAULTS=silent run_beside "$t by events" timeout 600 build/tests/e2e/$t --ascii --verbose
 done
 end_beside
-outcome $waiting
+for t in $long_waits; do
+	outcome build/tests/e2e/"$t"
+done
 run growth sh tests/growth.sh build
 run 'demo on a soft device' env QUOIT_GPU=soft DEMO_BATCHES=10 timeout 300 sh tests/demo.sh build
 run manual sh tests/manual.sh build
@@ -249,13 +271,14 @@ run probes sh tests/probes.sh build
 run completion sh tests/completion.sh build
 run install sh tests/install.sh
 run units sh tests/units.sh
+begin systemd sh tests/vm/systemd.sh build # mostly a machine with one CPU, for minutes
 run abi sh tests/abi.sh
 run languages sh tests/languages.sh build
 run new_operation sh tests/new_operation.sh
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
+outcome systemd
 run placement sh tests/vm/placement.sh build
-run systemd sh tests/vm/systemd.sh build
 run top sh tests/top.sh build
 await_build deb
 run packages sh tests/packages.sh build fresh
@@ -269,9 +292,7 @@ done
 end_beside
 in_quiet= # at the end
 for t in $(tests_of build/asan e2e); do
-	case $t in
-	*/test_watchdog) continue ;; # waits for a minute, and test_drain and the like run its threads
-	esac
+	! waits_long "$t" || continue
 	if ! needs_quiet "$t"; then
 		QUOIT_BUILD=build/asan sanitized run_beside "$t" timeout 900 "$t" --ascii --verbose
 	elif ! counts_time "$t"; then
