@@ -44,6 +44,15 @@ static void say_ignored(void)
 				(int)strcspn(*variable, "="), *variable);
 }
 
+/*
+ * Plug-ins of hwloc (OpenCL's, X11's) would load whatever drivers are installed into quoitd, which
+ * needs nothing that they tell.  Only a variable keeps them away.
+ */
+static void keep_plug_ins_away(void)
+{
+	(void)setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
+}
+
 static int load_machine(const char *source, hwloc_topology_t *ret_machine)
 {
 	hwloc_topology_t machine;
@@ -275,12 +284,13 @@ static int read_devices(hwloc_topology_t machine, struct topology *topology)
 int topology_read(const char *source, const char *allowed, struct topology **ret_topology)
 {
 	struct topology *topology;
-	struct load_guard guard; /* hwloc has plug-ins */
+	struct load_guard guard; /* hwloc loads libraries */
 	hwloc_topology_t machine;
 	int rc;
 
 	say_ignored();
 	load_guard_begin(&guard, (const char *const[]){HWLOC_VARIABLES, NULL});
+	keep_plug_ins_away();
 	rc = load_machine(source, &machine);
 	load_guard_end(&guard, "hwloc");
 	if (rc)
