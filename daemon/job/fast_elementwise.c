@@ -91,13 +91,19 @@ static inline void *data_of(const struct session *s, const struct fast_elementwi
 	return buffer_data(s, job->b[i]) + job->t[i]->offset;
 }
 
-/* The job runs again, and fails then. */
-static bool is_hit(const struct session *s, const struct fast_elementwise_job *job)
+/*
+ * Has it used memory that is lost?  Then the job runs again, and fails.  It looks at the tensors
+ * anew: nothing is kept for this while the kernel runs.
+ */
+static __attribute__((noinline, cold)) bool is_hit(struct session *s, const struct quoit_sqe *sqe)
 {
+	struct fast_elementwise_job job;
 	bool is = sigbus_guard_has_hit(s);
 
+	if (!sigbus_guard_may_have_hit(s) || !look(s, sqe, &job))
+		return is;
 	for (unsigned i = 0; i < OP_SHORT_TENSORS; i++)
-		is |= job->t[i] && sigbus_guard_buffer_is_lost(s, job->b[i]);
+		is |= job.t[i] && sigbus_guard_buffer_is_lost(s, job.b[i]);
 	return is;
 }
 
@@ -117,7 +123,7 @@ bool fast_elementwise_run(struct session *s, const struct quoit_sqe *sqe, uint64
 	data[1] = data_of(s, &job, 1);
 	data[2] = job.t[2] ? data_of(s, &job, 2) : NULL;
 	job.row->impl->run_short(&args, data, job.t[0]->dtype, (uint32_t)job.t[0]->elements);
-	if (__builtin_expect(sigbus_guard_may_have_hit(s), 0) && is_hit(s, &job))
+	if (__builtin_expect(sigbus_guard_must_look(s), 0) && is_hit(s, sqe))
 		return false;
 	job.b[0]->zeroed = true;
 	latency_count_bytes(s, sqe->opcode,

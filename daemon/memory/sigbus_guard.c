@@ -66,13 +66,13 @@ static struct hit in_shared(struct session *s, const struct shared *m, uintptr_t
 static struct hit in_named(const struct session *s, uintptr_t at)
 {
 	for (unsigned i = 0; i < QUOIT_MAX_SERVICES; i++) {
-		const struct named_range *r = &s->named[i];
-		uint8_t *base = __atomic_load_n(&r->base, __ATOMIC_ACQUIRE);
+		const struct named_range *r = &s->named_range[i];
+		uint8_t *base = __atomic_load_n(&s->named[i], __ATOMIC_ACQUIRE);
 		uint64_t bytes = __atomic_load_n(&r->bytes, __ATOMIC_ACQUIRE);
 		struct named_tensor *of = __atomic_load_n(&r->of, __ATOMIC_ACQUIRE);
 
 		if (within(base, bytes, at) &&
-		    base == __atomic_load_n(&r->base, __ATOMIC_RELAXED)) {
+		    base == __atomic_load_n(&s->named[i], __ATOMIC_RELAXED)) {
 			struct hit hit = in_piece(base, bytes, at);
 
 			hit.tensor = of;
@@ -158,15 +158,15 @@ int sigbus_guard_init(void)
 
 void sigbus_guard_name(struct session *s, uint32_t n, struct named_tensor *t)
 {
-	struct named_range *r = &s->named[n];
+	struct named_range *r = &s->named_range[n];
 	uint8_t named = 0;
 
-	__atomic_store_n(&r->base, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->named[n], NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->bytes, t ? t->memory.bytes : 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->of, t, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->base, t ? t->memory.base : NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->named[n], t ? t->memory.base : NULL, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < QUOIT_MAX_SERVICES; i++)
-		if (s->named[i].of)
+		if (s->named_range[i].of)
 			named = LOSS_OF_NAMED;
 	if (named)
 		__atomic_fetch_or(&s->loss, LOSS_OF_NAMED, __ATOMIC_RELAXED);
@@ -178,7 +178,7 @@ static void tell(const struct session *s, const struct buffer *b)
 {
 	const struct service *service = s->services.caller[b->named]->service;
 
-	if (__atomic_exchange_n(&s->named[b->named].of->told, true, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&s->named_range[b->named].of->told, true, __ATOMIC_RELAXED))
 		return;
 	log_about(
 		&(struct log_about){.uid = service->uid, .level = LOG_LEVEL_WARNING},

@@ -40,6 +40,12 @@ static inline bool sigbus_guard_has_hit(const struct session *s)
 	return __atomic_load_n(&s->loss, __ATOMIC_RELAXED) & LOSS_OWN;
 }
 
+/* Is there a reason to ask the following?  One load.  Any thread may ask. */
+static inline bool sigbus_guard_must_look(const struct session *s)
+{
+	return __atomic_load_n(&s->loss, __ATOMIC_RELAXED);
+}
+
 /*
  * Has it, or may a tensor with a name that it has be lost?  Any thread may ask; one that has just
  * used memory which is lost gets true.
@@ -54,7 +60,7 @@ static inline bool sigbus_guard_may_have_hit(const struct session *s)
 /* Is it a tensor with a name, and lost?  Its reactor only. */
 static inline bool sigbus_guard_buffer_is_lost(const struct session *s, const struct buffer *b)
 {
-	const struct named_tensor *t = b->place == PLACE_NAMED ? s->named[b->named].of : NULL;
+	const struct named_tensor *t = b->place == PLACE_NAMED ? s->named_range[b->named].of : NULL;
 
 	return t && named_tensor_is_lost(t);
 }

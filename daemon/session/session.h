@@ -111,7 +111,7 @@ struct session {
 	uint8_t *arena;             /* its address */
 	/* Bytes of it on other nodes than memory_node when it was handed over. */
 	uint64_t arena_away;
-	struct named_range named[QUOIT_MAX_SERVICES]; /* by number: tensors with names */
+	uint8_t *named[QUOIT_MAX_SERVICES]; /* by number: the memory of tensors with names */
 	int pinned_fd;
 	uint8_t *pinned;
 	uint64_t pinned_bytes;
@@ -190,6 +190,7 @@ struct session {
 	int latency_fd;
 	bool lent;           /* for the control thread: a trace is lent (control/recorder.h) */
 	struct trace *trace; /* what records it (trace.h); NULL: not recorded */
+	struct named_range named_range[QUOIT_MAX_SERVICES]; /* more about `named`: seldom read */
 };
 
 struct session_limits {
@@ -259,7 +260,7 @@ static inline uint8_t *buffer_data(const struct session *s, const struct buffer 
 	if (b->place == PLACE_PAGEABLE)
 		return s->region.base + b->offset;
 	if (b->place == PLACE_NAMED)
-		return s->named[b->named].base + b->offset;
+		return s->named[b->named] + b->offset;
 	return (b->place == PLACE_ARENA ? s->arena : s->pinned) + b->offset;
 }
 

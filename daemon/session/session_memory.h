@@ -58,11 +58,10 @@ struct session_memory {
 struct named_tensor;
 
 /*
- * A tensor with a name that the session has.  Its reactor changes it (sigbus_guard_name); a worker's
- * signal handler may look meanwhile.
+ * A tensor with a name that the session has; session.named is its address, NULL if there is none.
+ * Its reactor changes both (sigbus_guard_name); a worker's signal handler may look meanwhile.
  */
 struct named_range {
-	uint8_t *base; /* of its memory; NULL: there is none */
 	uint64_t bytes;
 	struct named_tensor *of;
 };
