@@ -9,6 +9,7 @@
 #include "backend/service/call_queue.h"
 #include "backend/service/messages.h"
 #include "base/tsc.h"
+#include "job/message_order.h"
 #include "reactor/reactor.h"
 #include "session/message_queue.h"
 
@@ -61,20 +62,23 @@ static struct service_call *call_of(unsigned number, uint8_t op, uint32_t lines)
 	return call;
 }
 
+static struct service_call *come(struct service_call *call)
+{
+	if (message_way(call->entry.function) == MESSAGE_SENT)
+		message_send(&object, call);
+	else
+		message_receive(&object, call);
+	return call;
+}
+
 static struct service_call *send(unsigned number, uint32_t lines)
 {
-	struct service_call *call = call_of(number, QUOIT_SYNC_SEND, lines);
-
-	message_send(&object, call);
-	return call;
+	return come(call_of(number, QUOIT_SYNC_SEND, lines));
 }
 
 static struct service_call *receive(unsigned number, uint32_t lines)
 {
-	struct service_call *call = call_of(number, QUOIT_SYNC_RECEIVE, lines);
-
-	message_receive(&object, call);
-	return call;
+	return come(call_of(number, QUOIT_SYNC_RECEIVE, lines));
 }
 
 static void moved(struct service_call *call, int32_t result)
@@ -223,26 +227,17 @@ static struct service_call *rows_of(unsigned number, uint8_t op, uint32_t rows)
 
 static struct service_call *send_rows(unsigned number, uint32_t rows)
 {
-	struct service_call *call = rows_of(number, QUOIT_SYNC_SEND_ROWS, rows);
-
-	message_send(&object, call);
-	return call;
+	return come(rows_of(number, QUOIT_SYNC_SEND_ROWS, rows));
 }
 
 static struct service_call *receive_rows(unsigned number, uint32_t rows)
 {
-	struct service_call *call = rows_of(number, QUOIT_SYNC_RECEIVE_ROWS, rows);
-
-	message_receive(&object, call);
-	return call;
+	return come(rows_of(number, QUOIT_SYNC_RECEIVE_ROWS, rows));
 }
 
 static struct service_call *receive_row(unsigned number)
 {
-	struct service_call *call = rows_of(number, QUOIT_SYNC_RECEIVE, 1);
-
-	message_receive(&object, call);
-	return call;
+	return come(rows_of(number, QUOIT_SYNC_RECEIVE, 1));
 }
 
 Test(messages, each_row_is_a_message)
@@ -278,10 +273,9 @@ Test(messages, rows_get_what_is_there_and_no_more_than_they_are)
 
 Test(messages, rows_get_messages_that_were_sent_alone)
 {
-	struct service_call *one = rows_of(0, QUOIT_SYNC_SEND, 1), *got;
+	struct service_call *got;
 
-	message_send(&object, one);
-	moved(one, 0);
+	moved(come(rows_of(0, QUOIT_SYNC_SEND, 1)), 0);
 	moved(send_rows(1, 2), 0);
 	got = receive_rows(2, 3);
 	cr_expect_eq(got->result, 3);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers.h"
+#include "job/message_order.h"
 #include "ops/ops.h"
 
 static struct message *message_at(const struct message_queue *q, uint32_t i)
@@ -20,12 +21,6 @@ static bool has_rows(const struct service_call *call)
 {
 	return call->entry.function == QUOIT_SYNC_SEND_ROWS ||
 	       call->entry.function == QUOIT_SYNC_RECEIVE_ROWS;
-}
-
-static bool is_sender(const struct service_call *call)
-{
-	return call->entry.function == QUOIT_SYNC_SEND ||
-	       call->entry.function == QUOIT_SYNC_SEND_ROWS;
 }
 
 static uint64_t elements_of(const struct quoit_call_tensor *t)
@@ -45,12 +40,16 @@ static uint64_t messages_of(const struct service_call *call)
 	return has_rows(call) ? elements_of(t) / t->dim[QUOIT_MAX_DIMS - 1] : 1;
 }
 
-/* The dims of each of them. */
-static void dims_of(const struct service_call *call, uint32_t ret[QUOIT_MAX_DIMS])
+/* What each of them is. */
+static struct message message_of(const struct service_call *call)
 {
-	memcpy(ret, call->entry.tensor[0].dim, QUOIT_MAX_DIMS * sizeof *ret);
+	const struct quoit_call_tensor *t = &call->entry.tensor[0];
+	struct message m = {.state = MESSAGE_FILLS, .dtype = t->dtype};
+
+	memcpy(m.dim, t->dim, sizeof m.dim);
 	for (unsigned i = 0; i < QUOIT_MAX_DIMS - 1 && has_rows(call); i++)
-		ret[i] = 1;
+		m.dim[i] = 1;
+	return m;
 }
 
 /* Bytes of one row. */
@@ -80,10 +79,9 @@ static bool has_room(const struct message_queue *q, const struct service_call *c
 /* The call's reactor fills them.  Rows lie side by side; the last one's end is that of the piece. */
 static void add_messages(struct message_queue *q, struct service_call *call)
 {
-	struct message m = {.state = MESSAGE_FILLS, .dtype = call->entry.tensor[0].dtype};
+	struct message m = message_of(call);
 	const uint64_t step = has_rows(call) ? row_bytes(call) : 0;
 
-	dims_of(call, m.dim);
 	q->tail += skipped(q, call->bytes);
 	m.at = q->tail % q->size;
 	m.end = q->tail;
@@ -151,12 +149,9 @@ static struct message *next_message(struct message_queue *q)
 	return message_at(q, q->given);
 }
 
-static bool fits(const struct message *m, const struct service_call *call)
+static bool is_alike(const struct message *a, const struct message *b)
 {
-	uint32_t dim[QUOIT_MAX_DIMS];
-
-	dims_of(call, dim);
-	return m->dtype == call->entry.tensor[0].dtype && !memcmp(m->dim, dim, sizeof dim);
+	return a->dtype == b->dtype && !memcmp(a->dim, b->dim, sizeof a->dim);
 }
 
 static void refuse_message(const struct message *m, struct service_call *call)
@@ -165,11 +160,6 @@ static void refuse_message(const struct message *m, struct service_call *call)
 	snprintf(call->text, sizeof call->text, "the next message has dims %u %u %u %u of type %u",
 		 m->dim[0], m->dim[1], m->dim[2], m->dim[3], m->dtype);
 	call_answer(call, -EMSGSIZE);
-}
-
-static bool is_alike(const struct message *a, const struct message *b)
-{
-	return a->dtype == b->dtype && !memcmp(a->dim, b->dim, sizeof a->dim);
 }
 
 /* The message stays for the next one. */
@@ -206,7 +196,9 @@ static uint32_t count_rows(const struct message_queue *q, const struct service_c
 /* The next message, which waits, and with rows those behind it. */
 static void give(const struct message_queue *q, struct message *m, struct service_call *call)
 {
-	if (!fits(m, call)) {
+	const struct message wanted = message_of(call);
+
+	if (!is_alike(m, &wanted)) {
 		refuse_message(m, call);
 		return;
 	}
@@ -273,7 +265,7 @@ void message_moved(struct message_queue *q, struct service_call *call)
 	for (uint32_t i = 0; i < call->messages; i++) {
 		struct message *m = message_behind(q, first, i);
 
-		if (is_sender(call))
+		if (message_way(call->entry.function) == MESSAGE_SENT)
 			m->state = call->result < 0 ? MESSAGE_GONE : MESSAGE_WAITS;
 		else if (call->result < 0)
 			give_again(q, m);
