@@ -4,6 +4,8 @@
 #
 # BUILD and a build without that (BUILD/bare) are measured in turn: medians of PAIRS ratios (301),
 # and their spread.  There are many short runs, since the machine may change within a second.
+# shellcheck source=tests/bench/alternate.sh
+. "$(dirname "$0")/alternate.sh"
 build=$1
 pairs=${2:-301}
 make -s B="$build/bare" CFLAGS="${CFLAGS:--O2 -g} -DQUOIT_WITHOUT_LATENCY" \
@@ -14,11 +16,11 @@ figures() { # BUILD: ns of a NOP at depth 1 and at 256
 		awk '$1 == "quoit_1" { one = $2 } $1 == "quoit_256" { print one, $2 }'
 }
 
-for pair in $(seq "$pairs"); do
-	if [ $((pair % 2)) -eq 0 ]; then
-		with=$(figures "$build") without=$(figures "$build/bare")
-	else
-		without=$(figures "$build/bare") with=$(figures "$build")
-	fi
-	echo "$with $without"
-done | awk -v pairs="$pairs" -v names='phases_1/bare phases_256/bare' -f tests/bench/ratios.awk
+with() {
+	figures "$build"
+}
+without() {
+	figures "$build/bare"
+}
+
+alternate "$pairs" with without | awk -v pairs="$pairs" -v names='phases_1/bare phases_256/bare' -f tests/bench/ratios.awk

@@ -5,6 +5,8 @@
 #
 # Sampling and measuring take the same time: how often each field is measured for that is found
 # first.
+# shellcheck source=tests/bench/alternate.sh
+. "$(dirname "$0")/alternate.sh"
 build=$1
 pairs=${2:-11}
 
@@ -30,11 +32,11 @@ done | awk '
 		print times < 1 ? 1 : times
 	}') || exit 1
 
-for pair in $(seq "$pairs"); do
-	if [ $((pair % 2)) -eq 0 ]; then
-		after=$(after "$times") beside=$(seconds "$times")
-	else
-		beside=$(seconds "$times") after=$(after "$times")
-	fi
-	echo "$after $beside"
-done | awk -v pairs="$pairs" -v names=one_after_the_other/beside -f tests/bench/ratios.awk
+one_after_the_other() {
+	after "$times"
+}
+beside() {
+	seconds "$times"
+}
+
+alternate "$pairs" one_after_the_other beside | awk -v pairs="$pairs" -v names=one_after_the_other/beside -f tests/bench/ratios.awk

@@ -4,6 +4,8 @@
 # StarPU's empty tasks, in turn: medians of PAIRS ratios of the rates (11), and their spread
 #
 # In order: all of them modify one tensor, so each waits for the one before.
+# shellcheck source=tests/bench/alternate.sh
+. "$(dirname "$0")/alternate.sh"
 build=$1
 pairs=${2:-11}
 if [ ! -x "$build/quoit-starpu" ]; then # StarPU is not installed
@@ -25,11 +27,4 @@ theirs() {
 	"$build/quoit-starpu" "${cpus%%[-,]*}" "${cpus##*[-,]}" 50000
 }
 
-for pair in $(seq "$pairs"); do
-	if [ $((pair % 2)) -eq 0 ]; then
-		theirs=$(theirs) ours=$(ours)
-	else
-		ours=$(ours) theirs=$(theirs)
-	fi
-	echo "$theirs $ours"
-done | awk -v pairs="$pairs" -v names='calls_256_rate/starpu calls_in_order_rate/starpu' -f tests/bench/ratios.awk
+alternate "$pairs" theirs ours | awk -v pairs="$pairs" -v names='calls_256_rate/starpu calls_in_order_rate/starpu' -f tests/bench/ratios.awk

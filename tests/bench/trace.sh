@@ -5,6 +5,8 @@
 # The same work with and without a recorder, in turn: medians of PAIRS ratios (41), and their
 # spread.  A session runs two million NOPs one at a time, some 0.2 s, so that the figure is the
 # steady cost and not that of a recording's begin.
+# shellcheck source=tests/bench/alternate.sh
+. "$(dirname "$0")/alternate.sh"
 build=$1
 pairs=${2:-41}
 recording=$(mktemp -d) || exit 1
@@ -21,11 +23,4 @@ without() {
 	figures "$build/quoit" run
 }
 
-for pair in $(seq "$pairs"); do
-	if [ $((pair % 2)) -eq 0 ]; then
-		with=$(with) without=$(without)
-	else
-		without=$(without) with=$(with)
-	fi
-	echo "$with $without"
-done | awk -v pairs="$pairs" -v names='recorded_1/not recorded_256_rate/not' -f tests/bench/ratios.awk
+alternate "$pairs" with without | awk -v pairs="$pairs" -v names='recorded_1/not recorded_256_rate/not' -f tests/bench/ratios.awk
