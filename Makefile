@@ -164,7 +164,8 @@ $(B)/daemon/%.o: base += -iquote daemon $(lto)
 $(B)/tools/%.o: base += -iquote tools
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
-# To optimize these takes longer than they run, but for those that compute much themselves.
+# Optimizing these would take most of their build, and they mostly wait for quoitd, which is optimized.
+# Those of operations compute much themselves.
 $(B)/tests/e2e/%.o $(B)/tests/torture/%.o $(B)/tests/unit/%.o: late := -O0
 $(B)/tests/unit/test_ops_%.o: late := -O2
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)

@@ -57,7 +57,7 @@ if ! sh tests/lint.sh >"$logs/lint.log" 2>&1; then
 	sed 's/^/          /' "$logs/lint.log"
 fi
 # Make's lines are shown as they come: the first build is long.
-echo 'building the tests (the first time takes about two minutes on two idle cores)'
+echo 'building the tests (the first time takes about a minute on two idle cores)'
 # shellcheck disable=SC2046
 {
 	make -j"$(nproc)" --no-print-directory B="$build" binaries "$build/liar/quoitd" "$build/liar/quoit-exec" \

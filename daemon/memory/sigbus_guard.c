@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sigbus_guard.c - the SIGBUS handler: maps zero pages over the hole and marks whose it is */
+/* sigbus_guard.c - the SIGBUS handler: maps zero pages over the hole and marks its owner */
 #include "sigbus_guard.h"
 
 #include <errno.h>
@@ -23,8 +23,9 @@ void sigbus_guard_rings(struct ring *const *rings, const uint32_t *count)
 
 /* What a fault has hit, and the range over which zero pages are mapped. */
 struct hit {
-	struct session *session;     /* its memory, */
-	struct named_tensor *tensor; /* or that of this one; both NULL: nobody's */
+	/* Whose memory it is: a session's or a tensor's.  Both NULL: no owner is known. */
+	struct session *session;
+	struct named_tensor *tensor;
 	uintptr_t start;
 	size_t bytes;
 };
@@ -120,7 +121,7 @@ static bool map_zero_pages(const struct hit *hit)
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != -1;
 }
 
-/* Before there are zeros to read, so that who has read them finds the mark. */
+/* Called before the zeros are mapped: a thread that has read them finds the mark. */
 static bool mark(const struct hit *hit)
 {
 	if (hit->session)
@@ -138,7 +139,8 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (info->si_code == BUS_MCEERR_AO) /* found by the machine: nobody has used it yet */
+	if (info->si_code ==
+	    BUS_MCEERR_AO) /* the kernel tells of a broken page that no thread has read */
 		return;
 	hit = find((uintptr_t)info->si_addr);
 	if (!mark(&hit) || !map_zero_pages(&hit))

@@ -6,8 +6,8 @@
 #include "callers_private.h"
 #include "exchange.h"
 #include "job/sched.h"
-#include "observe/named_waits.h"
 #include "memory/sigbus_guard.h"
+#include "observe/named_waits.h"
 #include "session/objects.h"
 
 /* ---- withdrawing ---- */
