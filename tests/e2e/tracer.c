@@ -3,6 +3,7 @@
 #include "tracer.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,12 +43,12 @@ static const struct probe probes[] = {
 
 static int add_probe(char *to, size_t size, const struct probe *p, const char *path, pid_t pid)
 {
-	int n = snprintf(to, size, "usdt:%s:quoit:%s /pid == %d/ { printf(\"event %s %d", path,
-			 p->name, (int)pid, p->name, p->ours);
+	int n = snprintf(to, size, "usdt:%s:quoit:%s /pid == %d/ { printf(\"event %s %d %%lld",
+			 path, p->name, (int)pid, p->name, p->ours);
 
 	for (const char *a = p->args; *a; a++)
 		n += snprintf(to + n, size - (size_t)n, " %%lld");
-	n += snprintf(to + n, size - (size_t)n, "\\n\"");
+	n += snprintf(to + n, size - (size_t)n, "\\n\", nsecs");
 	for (const char *a = p->args; *a; a++)
 		n += snprintf(to + n, size - (size_t)n, ", (%s)arg%d",
 			      *a == 's' ? "int32" : "uint64", (int)(a - p->args));
@@ -190,7 +191,7 @@ static bool read_event(const char *line, struct tracer_event *ret)
 	int ours, at = 0;
 
 	*ret = (struct tracer_event){.ours = false};
-	if (sscanf(line, "event %7s %d%n", ret->name, &ours, &at) != 2)
+	if (sscanf(line, "event %7s %d %" SCNd64 "%n", ret->name, &ours, &ret->time_ns, &at) != 3)
 		return false;
 	ret->ours = ours;
 	line += at;
@@ -203,7 +204,15 @@ static bool read_event(const char *line, struct tracer_event *ret)
 	return true;
 }
 
-/* bpftrace gets events processor by processor, so it may see our last ones first. */
+static int by_time(const void *a, const void *b)
+{
+	int64_t x = ((const struct tracer_event *)a)->time_ns;
+	int64_t y = ((const struct tracer_event *)b)->time_ns;
+
+	return (x > y) - (x < y);
+}
+
+/* bpftrace gets events processor by processor: all of them are there a while after the last. */
 static void detach(struct tracer *t)
 {
 	char why[2048];
@@ -232,6 +241,8 @@ void tracer_stop(struct tracer *t, uint64_t session)
 	}
 	fclose(f);
 	unlink(t->said);
+	/* a thread that moved to another processor has its events in two of bpftrace's buffers */
+	qsort(t->event, t->count, sizeof t->event[0], by_time);
 }
 
 const struct tracer_event *tracer_next(const struct tracer *t, const char *name, bool ours,

@@ -20,7 +20,8 @@
 /* A probe that has fired. */
 struct tracer_event {
 	char name[8];
-	bool ours; /* true: libquoit's; false: quoitd's */
+	bool ours;       /* true: libquoit's; false: quoitd's */
+	int64_t time_ns; /* since the machine's start */
 	int64_t arg[TRACER_ARGS];
 };
 
@@ -39,7 +40,7 @@ struct tracer {
  */
 void tracer_start(struct tracer *t, const struct daemon *d);
 
-/* Detach, and take all events of this session; each thread's are in order. */
+/* Detach, and take all events of this session; in the order of their times. */
 void tracer_stop(struct tracer *t, uint64_t session);
 
 /* The next event with that name from *from on; *from then is behind it.  NULL: there is none. */

@@ -335,6 +335,8 @@ static void service_that_is_closed_while_its_calls_run(struct stage *s)
 	for (unsigned i = 0; i < 20; i++)
 		couple_call_to(s, &p, i, i);
 	couple_await_fetched(s, &p);
+	/* the one ahead of its turn goes by way of another reactor */
+	CHECK(s, raw_await_posted(&p.v.team, p.v.team.cq.next + 1));
 	CHECK(s, !calling_close(&p.k.c, p.k.service));
 	CHECK(s, calling_close(&p.k.c, p.k.service) == -EBADF);
 	couple_call(s, &p, 99);
