@@ -104,6 +104,8 @@ static bool take_next(struct quoit_team *t, struct taken *ret)
 			head = again;
 			continue;
 		}
+		if (ready > 1) /* its line comes while this call runs */
+			__builtin_prefetch(&q->calls[(head + 1) & q->cq_mask]);
 		copy(t, head, ret, &cqe);
 		if (!__atomic_compare_exchange_n(at, &head, head + 1, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE)) /* R2 */
@@ -372,6 +374,7 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
 	int n = 0;
 
 	while (!is_over(t)) {
+		bool ran = false;
 		uint64_t now;
 
 		if (libquoit_team_take(t, &work) || seek(t, &work)) {
@@ -379,11 +382,12 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
 			if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
 				return -EOWNERDEAD;
 			n += n < INT_MAX;
+			ran = true;
 		}
 		now = deadline == NEVER ? 0 : clock_ns();
 		if (now >= deadline)
 			break;
-		if (libquoit_team_has_work(t))
+		if (ran || libquoit_team_has_work(t))
 			continue;
 		if (t->serve)
 			libquoit_results_reclaim(t);
