@@ -35,7 +35,7 @@ static bool is_posted(const struct job *job)
 
 /* ---- posting ---- */
 
-static void post(struct session *s, struct ring *ring, struct job *job)
+static void post(struct session *s, struct ring *ring, struct job *job, uint64_t now)
 {
 	uint32_t slot = ring->cq.next++ & (ring->layout.cq_entries - 1);
 
@@ -48,7 +48,7 @@ static void post(struct session *s, struct ring *ring, struct job *job)
 	ring->team->posted++;
 	s->calls.posted++;
 	job_become(s, job, JOB_RUNNING);
-	job->start = tsc_now();
+	job->start = now;
 	probe_start(s, job);
 }
 
@@ -91,12 +91,12 @@ static void cancel(struct session *s, struct job *job)
 	sched_push(s, job);
 }
 
-/* Post what there is room for.  Calls that have failed meanwhile need none. */
-static void post_waiting(struct reactor *r, struct ring *ring)
+void call_post(struct reactor *r, struct ring *ring)
 {
 	struct session *s = ring->session;
 	struct job_queue *q = sched_most_urgent(ring->team->waiting);
 	uint32_t left = q && !ring->closing && !ring->no_completions ? room(r, ring) : 0;
+	const uint64_t now = left ? tsc_now() : 0;
 
 	for (; q; q = sched_most_urgent(ring->team->waiting)) {
 		struct job *job = &s->jobs[q->head];
@@ -108,7 +108,7 @@ static void post_waiting(struct reactor *r, struct ring *ring)
 		if (job->failed) {
 			cancel(s, job);
 		} else {
-			post(s, ring, job);
+			post(s, ring, job, now);
 			left--;
 		}
 	}
@@ -119,6 +119,7 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 {
 	struct ring *ring = team_ring(s, job->sqe.team);
 
+	(void)r;
 	if (!ring || ring->closing || ring->no_completions ||
 	    ring->team->serves) { /* the team takes no more calls */
 		cancel(s, job);
@@ -126,8 +127,20 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 	}
 	sched_append(s, &ring->team->waiting[job->sqe.priority], job);
 	s->calls.waiting++;
-	post_waiting(r, ring);
+	s->calls.due = true;
 	return 0;
+}
+
+/* Post calls that were started in one go: each look at a ring is a miss in the team's cache. */
+static bool advance(struct reactor *r, struct session *s)
+{
+	bool any = s->calls.due;
+
+	s->calls.due = false;
+	for (uint32_t i = 0; any && i < s->ring_count; i++)
+		if (s->rings[i] && s->rings[i]->team)
+			call_post(r, s->rings[i]);
+	return any;
 }
 
 /* ---- returns ---- */
@@ -151,7 +164,8 @@ static struct job *find(const struct ring *ring, uint64_t id)
 	return job->sqe.team == ring->index ? job : NULL;
 }
 
-int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, struct fault *f)
+int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, uint64_t now,
+		struct fault *f)
 {
 	struct session *s = ring->session;
 	struct job *job;
@@ -165,7 +179,7 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 	if (!job)
 		return refuse(f, -ENOENT, QUOIT_FIELD_NONE, 0, 0);
 	forget(ring);
-	call_return_stamps(sqe, &job->start, &job->end);
+	call_return_stamps(sqe, now, &job->start, &job->end);
 	call_learn(&ring->team->run_ticks, job->end - job->start);
 	s->calls.returned++;
 	r->count[QUOIT_REACTOR_CALLS]++;
@@ -173,7 +187,6 @@ int call_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sq
 	if (!job->failed)
 		job->error = call_return_error(sqe);
 	reactor_end_job(r, s, job, job->failed ? job->failed : call_return_result(sqe));
-	post_waiting(r, ring);
 	return 0;
 }
 
@@ -255,6 +268,7 @@ static uint64_t late(struct reactor *r, struct session *s, struct job *job, bool
 
 const struct backend call_backend = {
 	.start = start,
+	.advance = advance,
 	.can_be_late = can_be_late,
 	.late = late,
 	.abandon = abandon,

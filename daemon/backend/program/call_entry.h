@@ -37,12 +37,13 @@ static inline struct quoit_error call_return_error(const struct quoit_sqe *sqe)
 				    .value = {sqe->found[0], sqe->found[1]}};
 }
 
-/* When it began and ended, by its own clock: not before *began, which is when it was handed out. */
-static inline void call_return_stamps(const struct quoit_sqe *sqe, uint64_t *began,
+/*
+ * When it began and ended, by its own clock: not before *began, which is when it was handed out,
+ * and not after now.
+ */
+static inline void call_return_stamps(const struct quoit_sqe *sqe, uint64_t now, uint64_t *began,
 				      uint64_t *ret_ended)
 {
-	uint64_t now = tsc_now();
-
 	if (sqe->began)
 		*began = tsc_between(*began, tsc_of_raw(sqe->began), now);
 	*ret_ended = sqe->finished ? tsc_between(*began, tsc_of_raw(sqe->finished), now) : now;

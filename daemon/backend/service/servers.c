@@ -212,7 +212,7 @@ static int refuse_unknown(struct reactor *r, const struct server *server, struct
 	return refuse(f, -ENOENT, QUOIT_FIELD_NONE, 0, 0);
 }
 
-int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe,
+int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, uint64_t now,
 		  struct fault *f)
 {
 	struct server *server = ring->team->server;
@@ -226,7 +226,7 @@ int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *
 	if (!call)
 		return refuse_unknown(r, server, s, f);
 	leave(server, call);
-	call_return_stamps(sqe, &call->began, &call->ended);
+	call_return_stamps(sqe, now, &call->began, &call->ended);
 	call->ran = true;
 	if (!judge(s, server, call, sqe))
 		reactor_kill(r, s, QUOIT_DAEMON_KILL_RETURN);

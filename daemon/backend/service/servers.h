@@ -31,8 +31,8 @@ int server_ask(struct session *s, struct serve_ask *ask);
 /* The ring serves from now on; NULL: it does not, and is the session's own team again. */
 void server_begin(struct reactor *r, struct session *s, uint32_t ring, struct server *server);
 
-/* End the call that this RETURN names.  0, or fault->code. */
-int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe,
+/* End the call that this RETURN names; now: a time at which it was there.  0, or fault->code. */
+int server_return(struct reactor *r, struct ring *ring, const struct quoit_sqe *sqe, uint64_t now,
 		  struct fault *fault);
 
 /* It takes no more calls: those that no thread has taken go to another server. */
