@@ -15,6 +15,9 @@
 /* otherwise the mark is the thread's id; that thread may have ended meanwhile */
 #define MARK_PUSHES UINT32_MAX
 
+/* This thread's mark, while it waits. */
+uint32_t libquoit_alone_me(const struct quoit_ring *q);
+
 /* 0: the mark is of this thread or of one that has ended; else -EBUSY. */
 __attribute__((cold)) int libquoit_alone_look(struct quoit_ring *q);
 

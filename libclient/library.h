@@ -75,6 +75,8 @@ struct quoit_session {
 	 */
 	uint32_t *mine;
 
+	uint64_t serial; /* of the sessions that this process and its parents have opened; not 0 */
+
 	pthread_mutex_t control; /* held for a whole round trip: one request at a time */
 	pthread_mutex_t growing; /* held while the arena grows */
 	/* held from RING_OPEN or TENSOR to READY, and while a thing with a name is closed */

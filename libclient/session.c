@@ -23,6 +23,8 @@
  */
 #define SPIN_NS 3000u
 
+static uint64_t serial; /* of the last session that was opened */
+
 static void hello_fill(struct quoit_hello *h, const struct quoit_open_params *p)
 {
 	const char *name = p->name ? p->name : program_invocation_short_name;
@@ -213,6 +215,7 @@ int quoit_open(const struct quoit_open_params *params, struct quoit_session **re
 	pthread_mutex_init(&s->growing, NULL);
 	pthread_mutex_init(&s->list, NULL);
 	s->socket = s->shared.fd = -1;
+	s->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
 	s->stays = params->flags & QUOIT_OPEN_STAY;
 	err = libquoit_mine_new(&s->mine);
 	if (!err)

@@ -171,10 +171,8 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked,
 	for (bool fresh = true;; fresh = false) {
 		uint64_t now = deadline == NEVER ? 0 : clock_ns();
 
-		if (now >= deadline)
+		if (now >= deadline || !fresh)
 			libquoit_sleep_look(q);
-		else if (!fresh)
-			check_daemon(q);
 		/*
 		 * After the check of the socket: CQEs that quoitd posted before its end still
 		 * count.
@@ -198,7 +196,7 @@ static int sleep_cq(struct quoit_ring *q, uint64_t deadline, bool *marked,
 			return 0;
 		if (fresh && alone_check(q))
 			return -EBUSY;
-		alone_mark(q, (uint32_t)gettid());
+		alone_mark(q, libquoit_alone_me(q));
 		if (UNLIKELY(suspended && !*marked))
 			libquoit_team_wake_quoitd(suspended);
 		*marked = true;
@@ -291,7 +289,7 @@ static int sleep_sq(struct quoit_ring *q)
 		if (ns < NAP_LAST_NS)
 			ns = 2 * ns < NAP_LAST_NS ? 2 * ns : NAP_LAST_NS;
 		libquoit_event_ask(q);
-		check_daemon(q);
+		libquoit_sleep_look(q);
 	}
 	return 0;
 }
@@ -303,7 +301,7 @@ int libquoit_sleep_sq(struct quoit_ring *q)
 	if (err)
 		return err;
 	libquoit_event(q, QUOIT_EVENT_WAIT, q->cq.next, q->site);
-	alone_mark(q, (uint32_t)gettid());
+	alone_mark(q, libquoit_alone_me(q));
 	err = sleep_sq(q);
 	alone_clear(q);
 	if (err != -EOWNERDEAD)

@@ -89,10 +89,22 @@ static void ring_descriptor(struct ring *r)
 	reactor_bells_ring(r, BELL_RING);
 }
 
+/*
+ * Once for each sleep is enough, unless the sleeper is one of several threads: it may get no core
+ * for long, while another would.
+ */
+static bool must_wake(struct ring *r, bool asked)
+{
+	if (asked && r->team && __atomic_load_n(&r->client->lanes, __ATOMIC_RELAXED) > 1)
+		return true;
+	return quoit_ring_must_ring(&r->cq, asked);
+}
+
 /* alone: the only new CQE; it travels in the tail's cache line.  NULL: there are several. */
 static inline void publish(struct ring *r, const struct quoit_cqe *alone)
 {
 	uint64_t word[QUOIT_CQ_CARRIES];
+	bool asked;
 
 	if (alone) {
 		word[0] = alone->flags;
@@ -100,9 +112,12 @@ static inline void publish(struct ring *r, const struct quoit_cqe *alone)
 		word[2] = (uint32_t)alone->res;
 	}
 	probe_post(r);
-	if (quoit_ring_submit_line(&r->cq, alone ? word : NULL, QUOIT_CQ_CARRIES,
-				   &r->client->cq_wait))
+	asked = quoit_ring_submit_line(&r->cq, alone ? word : NULL, QUOIT_CQ_CARRIES,
+				       &r->client->cq_wait);
+	if (must_wake(r, asked)) {
 		wake(r);
+		quoit_ring_rang(&r->cq);
+	}
 	ring_descriptor(r);
 }
 

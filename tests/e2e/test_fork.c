@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - a child has none of its parent's session, is told so, and opens its own */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "calls.h"
 #include "inherited.h"
+#include "process.h"
 
 #define SOON_MS 10000 /* for what comes in milliseconds, on a busy machine */
 #define SOON_S  60u
@@ -113,6 +115,57 @@ Test(fork, child_opens_a_session_of_its_own)
 	cr_expect_eq(quoit_wait(i.f.p, i.waits, SOON_MS), 0);
 	cr_expect_eq(quoit_read(i.f.p, i.into, &got, sizeof got), 0);
 	cr_expect_eq(got, 43);
+	inherited_end(&i);
+}
+
+/* ---- a ring of a child's own, which two of its threads use ---- */
+
+struct second {
+	struct quoit_ring *waits, *own; /* the first thread waits on one of them */
+	int flag;
+	int got;
+};
+
+static void *push_when_it_sleeps(void *arg)
+{
+	struct second *second = arg;
+
+	while (process_state(getpid()) != 'S')
+		usleep(1000);
+	second->got = quoit_push(second->waits, quoit_nop(0));
+	(void)!quoit_run(second->own, quoit_set_flag(second->flag, 0), SOON_MS);
+	return NULL;
+}
+
+static const char *use_by_two(const struct inherited *i)
+{
+	const struct quoit_open_params params = {.socket = i->f.d.socket};
+	struct quoit_session *s;
+	struct second second;
+	pthread_t thread;
+
+	if (quoit_open(&params, &s) || quoit_open_ring(s, NULL, &second.waits) ||
+	    quoit_open_ring(s, NULL, &second.own))
+		return "a session of its own";
+	second.flag = quoit_open_flag(s, "child", NULL);
+	if (pthread_create(&thread, NULL, push_when_it_sleeps, &second) ||
+	    quoit_run(second.waits, quoit_wait_flag(second.flag, 0), SOON_MS) ||
+	    pthread_join(thread, NULL))
+		return "the wait";
+	return second.got == -EBUSY ? "" : "a push by another thread";
+}
+
+Test(fork, child_notices_that_two_threads_use_its_ring)
+{
+	struct inherited i = inherited_begin();
+	pid_t pid;
+
+	/* so that the parent's thread, which the child's goes on from, has slept in a wait */
+	cr_assert_eq(quoit_run(i.f.q, quoit_wait_flag(i.flag, 0), 20), -ETIME);
+	pid = fork_child();
+	if (!pid)
+		leave(use_by_two(&i));
+	expect_end(pid, 0);
 	inherited_end(&i);
 }
 

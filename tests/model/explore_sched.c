@@ -12,7 +12,7 @@
 
 #define STACK_BYTES 8192
 #define MAX_DEPTH   4096      /* choices on one path */
-#define SEEN_SLOTS  (1 << 22) /* of the hash set, which is full at three quarters */
+#define SEEN_SLOTS  (1 << 23) /* of the hash set, which is full at three quarters */
 #define LOG_LINES   512
 #define LOG_WIDTH   96
 

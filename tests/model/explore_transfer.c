@@ -206,8 +206,10 @@ static void submit_bell(struct quoit_producer *p)
 
 static void submit_futex(struct quoit_producer *p)
 {
-	if (submit_wake(p))
-		explore_futex_wake();
+	if (!quoit_ring_must_ring(p, submit_wake(p)))
+		return;
+	explore_futex_wake();
+	quoit_ring_rang(p);
 }
 
 /* The daemon posts to a client that may sleep on the tail or in its own epoll. */
