@@ -237,8 +237,8 @@ static void describe_misfit(const struct quoit_error *e, char *to, size_t size)
 		break;
 	case QUOIT_MISFIT_NAMED:
 		snprintf(to, size,
-			 ": %s has a name, and no device or module reaches it: copy it to one "
-			 "without a name",
+			 ": %s has a name, and no device, module or service reaches it: copy it to "
+			 "one without a name",
 			 tensor);
 		break;
 	case QUOIT_MISFIT_LOST:

@@ -16,6 +16,7 @@
 void libquoit_named_note(struct quoit_session *s, const struct quoit_ctl *opened,
 			 struct shared *memory)
 {
+	/* nobody uses it: a call that does is a job, and quoitd keeps the number for that long */
 	struct named *n = &s->named[opened->sync.number];
 
 	pthread_mutex_lock(&s->list);
@@ -33,7 +34,7 @@ void libquoit_named_closed(struct quoit_session *s, uint32_t number)
 	struct named *n = &s->named[number];
 
 	pthread_mutex_lock(&s->list);
-	if (n->opened && !--n->opened)
+	if (n->opened && !--n->opened && !n->uses)
 		libquoit_shared_drop(&n->memory);
 	pthread_mutex_unlock(&s->list);
 }
@@ -59,13 +60,18 @@ static int map(struct quoit_session *s, uint32_t number, struct shared *ret)
 	return err;
 }
 
+static int refuse_closed(void)
+{
+	return libquoit_text_refuse(-EBADF, "its tensor with a name was closed");
+}
+
 /* What is known of it now; -EBADF: it was closed. */
 static int look(struct quoit_session *s, uint32_t number, struct named *ret)
 {
 	pthread_mutex_lock(&s->list);
 	*ret = s->named[number];
 	pthread_mutex_unlock(&s->list);
-	return ret->opened ? 0 : libquoit_text_refuse(-EBADF, "its tensor with a name was closed");
+	return ret->opened ? 0 : refuse_closed();
 }
 
 /* Another thread may have mapped it meanwhile, or closed it. */
@@ -91,9 +97,8 @@ int libquoit_named_map(struct quoit_session *s, uint32_t number, bool writes, ui
 
 	if (!err && writes && !n.is_maker)
 		return libquoit_text_refuse(
-			-EACCES,
-			"only the session that made it can acquire a tensor with a name for "
-			"writing: let a job write it");
+			-EACCES, "only the session that made a tensor with a name can write it by "
+				 "a pointer, in a function or acquired: let a job write it");
 	if (!err && !n.memory.base) {
 		err = map(s, number, &memory);
 		if (!err) {
@@ -106,6 +111,33 @@ int libquoit_named_map(struct quoit_session *s, uint32_t number, bool writes, ui
 	*ret = n.memory.base;
 	*ret_bytes = n.memory.bytes;
 	return 0;
+}
+
+int libquoit_named_use(struct quoit_session *s, uint32_t number, bool writes, uint8_t **ret,
+		       uint64_t *ret_bytes)
+{
+	struct named *n = &s->named[number];
+	int err = libquoit_named_map(s, number, writes, ret, ret_bytes);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&s->list);
+	if (n->opened && n->memory.base == *ret)
+		n->uses++;
+	else
+		err = refuse_closed(); /* another thread did so since it was mapped */
+	pthread_mutex_unlock(&s->list);
+	return err;
+}
+
+void libquoit_named_give_back(struct quoit_session *s, uint32_t number)
+{
+	struct named *n = &s->named[number];
+
+	pthread_mutex_lock(&s->list);
+	if (!--n->uses && !n->opened)
+		libquoit_shared_drop(&n->memory);
+	pthread_mutex_unlock(&s->list);
 }
 
 /* ---- attaching ---- */

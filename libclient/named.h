@@ -16,6 +16,7 @@ struct quoit_shape;
 /* By number in the session; session->list guards all of it. */
 struct named {
 	uint32_t opened; /* how often, less how often it was closed; 0: no tensor has the number */
+	uint32_t uses;   /* functions that run with it, and keep it mapped */
 	bool is_maker;   /* its memory is mapped for writing, too */
 	uint8_t dtype;
 	uint32_t dim[QUOIT_MAX_DIMS];
@@ -28,6 +29,11 @@ struct named {
  */
 int libquoit_named_map(struct quoit_session *s, uint32_t number, bool writes, uint8_t **ret,
 		       uint64_t *ret_bytes);
+
+/* The same, and it stays mapped until it is given back, also if it is closed meanwhile. */
+int libquoit_named_use(struct quoit_session *s, uint32_t number, bool writes, uint8_t **ret,
+		       uint64_t *ret_bytes);
+void libquoit_named_give_back(struct quoit_session *s, uint32_t number);
 
 /* The session has opened one.  memory: its maker's, or NULL. */
 void libquoit_named_note(struct quoit_session *s, const struct quoit_ctl *opened,

@@ -122,6 +122,17 @@ void libquoit_team_refuse_all(struct quoit_team *t);
 /* The SQE of a call, as it is put into the ring. */
 struct quoit_sqe libquoit_team_call(struct quoit_ring *q, const struct quoit_sqe *sqe);
 
+/* ---- team_tensors.c ---- */
+
+/*
+ * Fill in the tensors of a call, where this process has them.  -EPROTO: quoitd names what cannot be;
+ * any other failure is the call's, and says why in c->text.  *ret_named: which of them have names; they
+ * stay mapped until unfill, which also a call that fails needs.
+ */
+int libquoit_team_fill(struct quoit_team *t, const struct taken *k, struct quoit_exec_call *c,
+		       unsigned *ret_named);
+void libquoit_team_unfill(struct quoit_team *t, const struct taken *k, unsigned named);
+
 /* ---- team_inside.c ---- */
 
 /*

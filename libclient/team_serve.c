@@ -232,28 +232,6 @@ static void fill_head(const struct taken *k, struct quoit_exec_call *c)
 	c->pid = k->entry.pid;
 }
 
-/* False: quoitd names a place that cannot be. */
-static bool fill(const struct quoit_team *t, const struct taken *k, struct quoit_exec_call *c)
-{
-	const struct shared *memory = &t->session->shared;
-
-	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
-		const struct quoit_call_tensor *from = &k->entry.tensor[i];
-
-		if (k->function->access[i] == '-' || !from->given) {
-			c->tensor[i] = (struct quoit_exec_tensor){0};
-			continue;
-		}
-		if (from->place > memory->bytes)
-			return false;
-		c->tensor[i].data = memory->base + from->place;
-		memcpy(c->tensor[i].dim, from->dim, sizeof from->dim);
-		memcpy(c->tensor[i].stride, from->stride, sizeof from->stride);
-		c->tensor[i].dtype = from->dtype;
-	}
-	return true;
-}
-
 static int run(struct quoit_team *t, const struct quoit_function *f, struct quoit_exec_call *c)
 {
 	uint32_t pieces = f->pieces ? f->pieces(f->state, c) : 1;
@@ -304,15 +282,20 @@ static void run_call(struct quoit_team *t, const struct taken *k)
 {
 	struct quoit_exec_call c;
 	struct answer a = {.id = k->id, .began = clock_ticks(), .call = &c};
+	unsigned named = 0;
 
 	fill_head(k, &c);
-	if (!fill(t, k, &c)) {
+	a.result = libquoit_team_fill(t, k, &c, &named);
+	if (UNLIKELY(a.result == -EPROTO)) {
 		__atomic_store_n(&t->ring->broken, -EPROTO, __ATOMIC_RELAXED);
 		return;
 	}
-	a.result = run(t, k->function, &c);
+	if (LIKELY(!a.result))
+		a.result = run(t, k->function, &c);
 	if (UNLIKELY(!libquoit_is_mine(t->session->mine))) /* the function has forked: a child */
 		return;
+	if (UNLIKELY(named))
+		libquoit_team_unfill(t, k, named);
 	note_text(t, &k->entry, a.result, &c);
 	return_call(t, &a);
 }

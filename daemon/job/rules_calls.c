@@ -22,12 +22,19 @@ int rules_check_acquire(const struct session *s, const struct operands *o)
 	return err;
 }
 
-/* The program must be able to reach each tensor. */
+/* Who runs the call must be able to reach each tensor. */
 int rules_check_call(const struct session *s, const struct operands *o)
 {
-	for_each_tensor (i, o->tensors)
-		if (s->buffers[o->t[i]->buffer].place != PLACE_ARENA)
+	const bool is_own = o->sqe->team < QUOIT_TEAM_SERVICE;
+
+	for_each_tensor (i, o->tensors) {
+		const uint8_t place = s->buffers[o->t[i]->buffer].place;
+
+		if (place == PLACE_NAMED && !is_own)
+			return refuse_tensor(o->fault, -ENOTSUP, i, QUOIT_MISFIT_NAMED, 0);
+		if (place != PLACE_ARENA && place != PLACE_NAMED)
 			return refuse_tensor(o->fault, -ENOTSUP, i, QUOIT_MISFIT_NOT_SHARED, 0);
+	}
 	return 0;
 }
 

@@ -269,7 +269,7 @@ Test(named, only_its_maker_acquires_it_for_writing)
 	void *at;
 
 	cr_expect_eq(quoit_acquire(t.b.q, attach(&t.b), QUOIT_ACCESS_WRITE, SOON_MS, &at), -EACCES);
-	cr_expect(strstr(quoit_error_text(t.b.q), "only the session that made it"), "%s",
+	cr_expect(strstr(quoit_error_text(t.b.q), "only the session that made a tensor"), "%s",
 		  quoit_error_text(t.b.q));
 	parties_end(&t);
 }
@@ -394,7 +394,7 @@ Test(named, no_device_reaches_it)
 	t = attach(&p);
 	there = quoit_create(p.q, &vector, QUOIT_CREATE_ON(1));
 	cr_assert_neq(there, QUOIT_NO_TENSOR);
-	fails(&p, quoit_copy(there, t), -ENOTSUP, "no device or module reaches it");
+	fails(&p, quoit_copy(there, t), -ENOTSUP, "no device, module or service reaches it");
 	quoit_close(p.s, 0);
 	end(&f);
 }

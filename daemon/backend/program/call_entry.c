@@ -7,7 +7,10 @@
 
 static void fill_tensor(const struct session *s, const struct view *v, struct quoit_call_tensor *t)
 {
-	t->place = s->buffers[v->buffer].offset + v->offset;
+	const struct buffer *b = &s->buffers[v->buffer];
+
+	t->place = b->offset + v->offset;
+	t->named = b->place == PLACE_NAMED ? b->named + 1 : 0;
 	for (unsigned d = 0; d < QUOIT_MAX_DIMS; d++) {
 		t->dim[d] = v->dim[d];
 		t->stride[d] = v->stride[d];

@@ -510,8 +510,9 @@ enum quoit_misfit {
 	/* an acquire: it is not in the shared region; a call: nor in the arena */
 	QUOIT_MISFIT_NOT_SHARED = 0x700,
 	QUOIT_MISFIT_READ_ONLY = 0x800, /* -EACCES: it has a name, and the session only reads it */
-	QUOIT_MISFIT_NAMED = 0x900,     /* it has a name: no device or module reaches its memory */
-	QUOIT_MISFIT_LOST = 0xa00,      /* -EFAULT: it has a name, and its memory was lost */
+	/* it has a name: no device, module or service reaches its memory */
+	QUOIT_MISFIT_NAMED = 0x900,
+	QUOIT_MISFIT_LOST = 0xa00, /* -EFAULT: it has a name, and its memory was lost */
 };
 
 /*
@@ -546,12 +547,17 @@ QUOIT_STATIC_ASSERT(sizeof(struct quoit_error) == 40, "no padding in an error re
 
 /* A tensor of a call.  Element (i, j, k, l) is at the sum of index times stride, in elements. */
 struct quoit_call_tensor {
-	uint64_t place; /* of its first element, in bytes from the start of the shared region */
+	/*
+	 * of its first element, in bytes from the start of the arena, which begins with the shared
+	 * region, or of the memory that `named` says
+	 */
+	uint64_t place;
 	uint32_t dim[QUOIT_MAX_DIMS];
 	int32_t stride[QUOIT_MAX_DIMS];
 	uint8_t dtype; /* enum quoit_dtype */
 	uint8_t given; /* 0: it is optional and absent, and all else is zero */
-	uint8_t reserved[6];
+	uint8_t named; /* 1 + the number of a tensor with a name (CREATE_NAMED); else 0 */
+	uint8_t reserved[5];
 };
 QUOIT_STATIC_ASSERT(sizeof(struct quoit_call_tensor) == 48, "no padding in a call's tensor");
 

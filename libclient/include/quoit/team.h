@@ -18,7 +18,8 @@
  * A call is a job like any other: it runs when the data of its tensors is there, other jobs wait for
  * it by the data, it has a priority, a deadline and a link, and its failure is its outputs' failure.
  * Its tensors must be ones that the program can reach: of the shared region (QUOIT_CREATE_SHARED),
- * or in the arena (quoit_create_in).  No byte is copied.
+ * or in the arena (quoit_create_in), or with a name (quoit_attach_tensor; a function writes one
+ * only in the session that made it: -EACCES).  No byte is copied.
  *
  * A team is a set of threads of this process that run calls.  A thread that waits on a managed ring
  * (quoit_wait and its kin, quoit_read, a push that waits for room) may run calls meanwhile, too,
