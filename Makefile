@@ -165,9 +165,9 @@ $(B)/tools/%.o: base += -iquote tools
 $(B)/tests/%.o: base += -iquote daemon -iquote libclient -iquote cuda -iquote tests/bench -iquote tests/e2e \
 	-iquote tests/torture/support -iquote tools
 # Optimizing these would take most of their build, and they mostly wait for quoitd, which is optimized.
-# Those of operations compute much themselves.
+# Those of operations, and what they share, compute much themselves.
 $(B)/tests/e2e/%.o $(B)/tests/torture/%.o $(B)/tests/unit/%.o: late := -O0
-$(B)/tests/unit/test_ops_%.o: late := -O2
+$(B)/tests/unit/test_ops_%.o $(B)/tests/unit/ops_%.o: late := -O2
 $(B)/daemon/ops/%.o: late := -fno-lto $(ops_flags)
 $(B)/daemon/ops/optable.o: late := # no arithmetic, and on the path of every job
 # Notes name these words in assembler, where the linker would not find what it has inlined.

@@ -19,8 +19,8 @@ struct daemon {
 };
 
 /*
- * Start it with these options in addition to its own (ended by NULL; options may be NULL), and wait
- * until it takes connections.  0 or -errno; -ECHILD: it ended before it was ready.
+ * Start it with these options in addition to its own (ended by NULL; options may be NULL), among them
+ * --blas=built-in, and wait until it takes connections.  0 or -errno; -ECHILD: it ended before it was ready.
  */
 int daemon_start(struct daemon *d, const char *const *options);
 

@@ -295,7 +295,7 @@ Test(ops_e2e, every_operation_of_the_table_does_what_its_line_says, .timeout = 6
 	};
 	struct quoit_info info;
 
-	client_open(&c, NULL, NULL);
+	client_open(&c, (const char *const[]){"--blas=auto", NULL}, NULL);
 	quoit_get_info(c.s, &info);
 	run(quoit_nop(0));
 	check_moves();

@@ -13,7 +13,7 @@ static struct client c;
 
 static void open_client(void)
 {
-	client_open(&c, NULL, &with_stamps);
+	client_open(&c, (const char *const[]){"--blas=auto", NULL}, &with_stamps);
 }
 
 static void close_client(void)
