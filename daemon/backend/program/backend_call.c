@@ -131,16 +131,19 @@ static int start(struct reactor *r, struct session *s, struct job *job)
 	return 0;
 }
 
-/* Post calls that were started in one go: each look at a ring is a miss in the team's cache. */
+/*
+ * Post calls that were started in one go: each look at a ring is a miss in the team's cache.  Not
+ * while pieces are being moved, since an entry says where its tensors are.
+ */
 static bool advance(struct reactor *r, struct session *s)
 {
-	bool any = s->calls.due;
-
+	if (!s->calls.due || s->memory.tidying > TIDY_WAITS)
+		return false;
 	s->calls.due = false;
-	for (uint32_t i = 0; any && i < s->ring_count; i++)
+	for (uint32_t i = 0; i < s->ring_count; i++)
 		if (s->rings[i] && s->rings[i]->team)
 			call_post(r, s->rings[i]);
-	return any;
+	return true;
 }
 
 /* ---- returns ---- */
