@@ -63,8 +63,8 @@ make_sysroot() {
 }
 
 build_all() {
-	# Nobody runs it: it is optimized little, and not compiled once more by the linker.
-	make -j2 --no-print-directory B="$build/out" CC="$compiler --sysroot=$root" CFLAGS=-O1 NVCC= lto= binaries
+	# Nobody runs it: it is not optimized, and not compiled once more by the linker.
+	make -j2 --no-print-directory B="$build/out" CC="$compiler --sysroot=$root" CFLAGS=-O0 NVCC= lto= binaries
 }
 
 for tool in $compiler mmdebstrap; do

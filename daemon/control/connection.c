@@ -192,10 +192,10 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	services_hung_up(c);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-	connection_drop_fds(c, &c->held_fds);
-	c->held_fds.count = 0;
 	blocking_hang_up(&c->blocking, c->fd);
 	c->fd = c->pidfd = -1;
+	connection_drop_fds(c, &c->held_fds);
+	c->held_fds.count = 0;
 	if (c->state == CONNECTION_RECORDS)
 		recorder_leave(c);
 	c->state = CONNECTION_GONE;

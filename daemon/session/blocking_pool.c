@@ -140,20 +140,21 @@ static void hang_up_one(struct blocking_pool *p, struct blocking *e)
 
 /*
  * Memory dropped before the task goes first; the task may use what was dropped since.  Then comes
- * what makes room, then the rest.
+ * what a client waits for: to be told that its connection has ended, since what comes next may hang;
+ * then what makes room.
  */
 static void run_one(struct blocking_pool *p, struct blocking *e)
 {
 	if (e->task && !e->before_task)
 		run_task(p, e);
+	else if (e->hang_up >= 0)
+		hang_up_one(p, e);
 	else if (e->memory_count)
 		drop_memory(p, e);
 	else if (e->count)
 		close_one(p, e);
-	else if (e->check >= 0)
-		check_one(p, e);
 	else
-		hang_up_one(p, e);
+		check_one(p, e);
 }
 
 static void *blocking_pool_run(void *arg);

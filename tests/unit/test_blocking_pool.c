@@ -165,6 +165,38 @@ Test(blocking, a_dear_user_reads_the_end_before_what_it_sent_is_closed)
 	close(pair[1]);
 }
 
+static void wait_for_byte(void *pipe)
+{
+	char byte;
+
+	cr_assert_eq(read(*(int *)pipe, &byte, 1), 1);
+}
+
+Test(blocking, a_dear_user_reads_the_end_before_a_close_that_hangs)
+{
+	struct dear_users users = {0};
+	struct blocking dear;
+	struct pollfd end = {.events = POLLIN};
+	int pair[2], gate[2], peer;
+
+	dear_note(&users, 1002)->dear.until = UINT64_MAX;
+	blocking_init(&dear, pool, 1002, &users);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	cr_assert_eq(pipe(gate), 0);
+	blocking_run(&dear, wait_for_byte, &gate[0]); /* so that both wait for their turn */
+	blocking_close(&dear, lingering(&peer));
+	blocking_hang_up(&dear, pair[0]);
+	cr_assert_eq(write(gate[1], "", 1), 1);
+	end.fd = pair[1];
+	cr_expect_eq(poll(&end, 1, 10000), 1);
+	cr_expect(blocking_ran(&dear));
+	close(peer);
+	await_idle(&dear);
+	close(pair[1]);
+	close(gate[0]);
+	close(gate[1]);
+}
+
 Test(blocking, an_empty_socket_is_closed_at_once)
 {
 	int pair[2];
