@@ -11,6 +11,7 @@
 #include "mine.h"
 #include "named.h"
 #include "refusal.h"
+#include "seen.h"
 #include "slot.h"
 #include "wait.h"
 
@@ -189,6 +190,7 @@ int quoit_get_pointer(struct quoit_ring *q, quoit_tensor t, void **ret)
 		return refuse_unheld(q, t);
 	if (h->state == HOLD_ASKED)
 		return q->broken ? libquoit_refuse_broken(q) : -EINPROGRESS;
+	seen_acquire(q->session);
 	*ret = h->base + h->place;
 	return 0;
 }
@@ -232,6 +234,7 @@ static int release(struct quoit_ring *q, struct hold *h)
 {
 	int err;
 
+	seen_release(q->session);
 	if (is_full(q)) {
 		err = quoit_flush(q);
 		if (!err && is_full(q))

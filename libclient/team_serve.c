@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "mine.h"
 #include "queue.h"
+#include "seen.h"
 #include "serve.h"
 #include "slot.h"
 #include "team.h"
@@ -112,8 +113,10 @@ static bool take_next(struct quoit_team *t, struct taken *ret)
 			continue;
 		if (UNLIKELY(t->serve != NULL))
 			libquoit_serve_note(t->serve, ret);
-		if (ret->function)
+		if (ret->function) {
+			seen_acquire(t->session);
 			return true;
+		}
 		head++; /* a return was refused: nothing is to be done about it */
 	}
 }
@@ -181,6 +184,7 @@ static void return_call(struct quoit_team *t, const struct answer *a)
 	struct quoit_ring *q = t->ring;
 	bool done = false, lies = false;
 
+	seen_release(t->session);
 	while (!done && !__atomic_load_n(&q->broken, __ATOMIC_RELAXED)) {
 		pthread_mutex_lock(&t->returning);
 		done = try_return(t, a);

@@ -445,8 +445,8 @@ static void clients_that_die_while_they_make_one(struct stage *s)
 }
 
 /*
- * Of sessions that die one after another, the jobs of two may run at once, and write the same bytes,
- * as they may; ThreadSanitizer would call that a race of two reactors.
+ * Jobs of sessions that die one after another may run at once, and write the same bytes, as they
+ * may; ThreadSanitizer would call that a race of two reactors.
  */
 #ifdef QUOIT_SANITIZE
 #define USE raw_job(QUOIT_OP_COPY, 2, 1, 0)
@@ -481,7 +481,8 @@ static void clients_that_die_while_they_use_it(struct stage *s)
 		stage_die(s, &c);
 	}
 	CHECK(s, !raw_run(&maker, naming_create(1, number, NAMING_ELEMENTS)));
-	CHECK(s, !raw_run(&maker, raw_job(QUOIT_OP_FILL, 1, 0, 0)));
+	CHECK(s, !raw_run(&maker, raw_vector(2, NAMING_ELEMENTS, RAW_ARENA_NOT)));
+	CHECK(s, !raw_run(&maker, USE));
 	munmap(map, NAMING_BYTES);
 	CHECK(s, stage_leave(s, &maker) == QUOIT_DAEMON_CLIENTS_LEFT);
 	naming_afresh(s);
