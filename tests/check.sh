@@ -328,10 +328,9 @@ for t in $(tests_of build torture); do
 	if needs_quiet "$t"; then
 		in_quiet="$in_quiet $t"
 	else
-		QUOIT_BUILD=build run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg
+		QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
 	fi
 done
-end_beside
 
 # MUTANTS=n make torture: try so many small faults of the sources, and say how many were noticed.
 if [ "$mode" = --torture ]; then
