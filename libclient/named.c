@@ -16,7 +16,7 @@
 void libquoit_named_note(struct quoit_session *s, const struct quoit_ctl *opened,
 			 struct shared *memory)
 {
-	/* nobody uses it: a call that does is a job, and quoitd keeps the number for that long */
+	/* no function runs with what had this number before: its job would have kept the number */
 	struct named *n = &s->named[opened->sync.number];
 
 	pthread_mutex_lock(&s->list);

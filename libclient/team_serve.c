@@ -361,15 +361,14 @@ int libquoit_team_serve_until(struct quoit_team *t, uint64_t deadline)
 	int n = 0;
 
 	while (!is_over(t)) {
-		bool ran = false;
+		const bool ran = libquoit_team_take(t, &work) || seek(t, &work);
 		uint64_t now;
 
-		if (libquoit_team_take(t, &work) || seek(t, &work)) {
+		if (ran) {
 			libquoit_team_run(&work);
 			if (UNLIKELY(!libquoit_is_mine(t->session->mine)))
 				return -EOWNERDEAD;
 			n += n < INT_MAX;
-			ran = true;
 		}
 		now = deadline == NEVER ? 0 : clock_ns();
 		if (now >= deadline)

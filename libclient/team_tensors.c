@@ -18,7 +18,7 @@ static int use_named(struct quoit_team *t, uint32_t number, char access, struct 
 	err = libquoit_named_use(t->session, number, access != 'R', &ret->base, &ret->bytes);
 	if (err)
 		snprintf(c->text, sizeof c->text, "%s", quoit_open_text());
-	return err == -EPROTO ? -EIO : err;
+	return err == -EPROTO ? -EIO : err; /* of the control socket: no fault of this ring */
 }
 
 static int fill(const struct shared *memory, const struct quoit_call_tensor *from,
@@ -40,18 +40,20 @@ int libquoit_team_fill(struct quoit_team *t, const struct taken *k, struct quoit
 	for (unsigned i = 0; i < QUOIT_MAX_TENSORS_PER_JOB; i++) {
 		const struct quoit_call_tensor *from = &k->entry.tensor[i];
 		const char access = k->function->access[i];
-		struct shared memory = t->session->shared;
+		const struct shared *memory = &t->session->shared;
+		struct shared named;
 		int err = 0;
 
 		c->tensor[i] = (struct quoit_exec_tensor){0};
 		if (access == '-' || !from->given)
 			continue;
 		if (UNLIKELY(from->named)) {
-			err = use_named(t, from->named - 1u, access, c, &memory);
+			err = use_named(t, from->named - 1u, access, c, &named);
 			*ret_named |= !err << i;
+			memory = &named;
 		}
 		if (!err)
-			err = fill(&memory, from, &c->tensor[i]);
+			err = fill(memory, from, &c->tensor[i]);
 		if (UNLIKELY(err))
 			return err;
 	}
