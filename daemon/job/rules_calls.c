@@ -22,7 +22,7 @@ int rules_check_acquire(const struct session *s, const struct operands *o)
 	return err;
 }
 
-/* Who runs the call must be able to reach each tensor. */
+/* The process that runs the call must be able to reach the memory of each tensor. */
 int rules_check_call(const struct session *s, const struct operands *o)
 {
 	const bool is_own = o->sqe->team < QUOIT_TEAM_SERVICE;

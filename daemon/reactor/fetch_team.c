@@ -51,8 +51,8 @@ uint32_t fetch_returns(struct ring *ring, uint32_t index, uint32_t end)
 		__builtin_prefetch(slot(ring, i));
 	now = tsc_after_loads();
 	/*
-	 * A return posts calls, and one that is refused needs a slot of the same CQ.  There surely
-	 * is one for the first that is refused (backend_call.c).
+	 * A return that is refused needs a slot of the CQ, where calls are posted, too.  There
+	 * surely is one for the first that is refused (backend_call.c).
 	 */
 	for (; index != end && (good || completion_credits(ring) > 0); index++) {
 		if (end - index > AHEAD)

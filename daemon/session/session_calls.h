@@ -10,7 +10,7 @@ struct session_calls {
 	uint32_t serial;  /* of the last call that was posted: tells one from another */
 	uint32_t waiting; /* ready, and not posted yet */
 	uint32_t posted;  /* and not returned yet */
-	bool due;         /* some wait that nobody has tried to post */
+	bool due;         /* calls were started, and call_post has not looked at them */
 	uint64_t returned;
 	uint64_t ticks; /* that those functions ran */
 };

@@ -181,7 +181,7 @@ Test(named_calls, pieces_share_it)
 	parties_end(&t);
 }
 
-/* ---- who may do what ---- */
+/* ---- calls that are refused ---- */
 
 Test(named_calls, only_its_makers_functions_write_it)
 {

@@ -169,7 +169,7 @@ static void wait_for_byte(void *pipe)
 {
 	char byte;
 
-	cr_assert_eq(read(*(int *)pipe, &byte, 1), 1);
+	(void)!read(*(int *)pipe, &byte, 1); /* another thread than the test's */
 }
 
 Test(blocking, a_dear_user_reads_the_end_before_a_close_that_hangs)
