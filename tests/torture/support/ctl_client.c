@@ -132,6 +132,23 @@ void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, cons
 	raw_close(c);
 }
 
+static bool comes(const struct raw_client *c, short event)
+{
+	struct pollfd p = {.fd = c->socket, .events = event};
+
+	return poll(&p, 1, PATIENCE_MS) == 1 && p.revents & event;
+}
+
+/* The first reply has come before the second request, and is there until quoitd has looked at it. */
+void ctl_leave_unread(struct stage *s, struct raw_client *c, const struct quoit_ctl *request)
+{
+	CHECK(s, !ctl_put(c->socket, request, sizeof *request, NULL, 0));
+	CHECK(s, comes(c, POLLIN));
+	CHECK(s, !ctl_put(c->socket, request, sizeof *request, NULL, 0));
+	CHECK(s, comes(c, POLLHUP));
+	ctl_expect_end(s, c, QUOIT_DAEMON_KILL_PROTO, "before the last reply was read");
+}
+
 int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid)
 {
 	int err;

@@ -52,6 +52,12 @@ int ctl_remove_file(const struct raw_client *c, uint32_t index);
  */
 void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, const char *words);
 
+/*
+ * Send a request whose reply brings a descriptor twice, and read no reply: expect the connection's
+ * end for that.  Closes the client.
+ */
+void ctl_leave_unread(struct stage *s, struct raw_client *c, const struct quoit_ctl *request);
+
 /* Connect as this user (0: as raw_connect does).  -errno. */
 int ctl_connect_as(struct raw_client *c, const char *socket, uid_t uid);
 
