@@ -245,7 +245,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_help) $(B)/tools.a $(B)/exec.a $(B
 	$(call link,-lcriterion $(daemon_libs) $(tool_libs))
 $(B)/tests/e2e/%: $(B)/tests/e2e/%.o $(e2e_help) $(B)/libquoit.a
 	$(call link,-lcriterion -ljansson -lz -lm)
-$(B)/tests/vm/placement: $(B)/tests/vm/placement.o $(B)/tests/vm/guest.o $(B)/tests/vm/broken.o $(addprefix $(B)/tests/e2e/,daemon.o hello.o) $(B)/libquoit.a
+$(B)/tests/vm/placement: $(addprefix $(B)/tests/vm/,placement.o guest.o broken.o near.o) $(addprefix $(B)/tests/e2e/,daemon.o hello.o) $(B)/libquoit.a
 	$(call link,-ljansson)
 $(B)/tests/vm/client: $(B)/tests/vm/client.o $(B)/tests/vm/client_memory.o $(B)/libquoit.a
 	$(call link,-lnuma -lm)

@@ -21,6 +21,7 @@
 #include "daemon.h"
 #include "guest.h"
 #include "hello.h"
+#include "near.h"
 
 #define MANY     100000u /* elements of a tensor: 98 pages */
 #define ANYWHERE GUEST_MAX_NODES
@@ -425,6 +426,19 @@ static void where_no_core_of_its_node_may_be_used_memory_is_still_there(void)
 	has_device = false;
 }
 
+static void a_call_goes_to_a_process_on_the_callers_node(void)
+{
+	static const unsigned cpus[2] = {1, 5};
+	const char *wrong;
+
+	start(NULL, 0, "2@0 6@1");
+	wrong = calls_go_to_the_near_process(quoitd.socket, cpus);
+	if (wrong)
+		printf("  %s\n", wrong);
+	CHECK(!wrong);
+	stop();
+}
+
 static const struct test two_nodes[] = {
 	{"each node has a reactor", each_node_has_a_reactor},
 	{"a session lies on its client's node", a_session_lies_on_its_clients_node},
@@ -441,6 +455,8 @@ static const struct test two_nodes[] = {
 	 a_device_has_its_users_own_processes_on_its_node},
 	{"where no core of its node may be used memory is still there",
 	 where_no_core_of_its_node_may_be_used_memory_is_still_there},
+	{"a call goes to a process on the caller's node",
+	 a_call_goes_to_a_process_on_the_callers_node},
 	{"memory is in huge pages where they are allowed",
 	 memory_is_in_huge_pages_where_they_are_allowed},
 	{"memory is in huge pages under \"never\", too", memory_is_in_huge_pages_under_never_too},

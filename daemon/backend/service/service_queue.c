@@ -138,6 +138,24 @@ static struct server *choose_suspended(const struct service *service,
 	return best;
 }
 
+/* Is the process on the node of the caller's memory?  It was when it opened its session. */
+static bool is_near(const struct server *server, const struct service_call *call)
+{
+	return server->reactor->node == call->caller->reactor->node;
+}
+
+/*
+ * Of two servers that could begin the call at once, the one near its data is better: it reads them
+ * over no link between nodes.  Else it is the one with more free threads.
+ */
+static bool is_better(const struct server *s, const struct server *than,
+		      const struct service_call *call)
+{
+	if (free_lanes(s) > 0 && free_lanes(than) > 0 && is_near(s, call) != is_near(than, call))
+		return is_near(s, call);
+	return free_lanes(s) > free_lanes(than);
+}
+
 /*
  * The server for this call; NULL: none takes it now.  One without threads comes behind all that have
  * some: a thread of the program's own may come.
@@ -147,8 +165,7 @@ static struct server *choose_server(const struct service *service, const struct 
 	struct server *best = NULL;
 
 	for (struct server *s = service->serving; s; s = s->next_serving)
-		if (can_take(s, call, most_of(service, s)) &&
-		    (!best || free_lanes(s) > free_lanes(best)))
+		if (can_take(s, call, most_of(service, s)) && (!best || is_better(s, best, call)))
 			best = s;
 	return best ? best : choose_suspended(service, call);
 }
