@@ -68,7 +68,10 @@ begin() { # NAME COMMAND...
 	{
 		start=$(date +%s)
 		"$@" >"$log" 2>&1
-		echo "$? $(($(date +%s) - start))" >"$log.end.new"
+		status=$?
+		times >"$log.times" # of what has ended; a subshell would tell its own
+		cpu=$(awk -F '[ms ]' 'NR == 2 { print int($1 * 60 + $2 + $4 * 60 + $5) }' "$log.times")
+		echo "$status $(($(date +%s) - start)) $cpu" >"$log.end.new"
 		mv "$log.end.new" "$log.end"
 	} &
 }
@@ -132,7 +135,7 @@ outcome() { # NAME: once it has ended
 	until [ -e "$log.end" ]; do
 		sleep 0.1
 	done
-	read -r status seconds <"$log.end"
+	read -r status seconds cpu <"$log.end"
 	# Sanitizers of child processes write here; any report is a failure.
 	if ls "$log".san.* >/dev/null 2>&1; then
 		cat "$log".san.* >>"$log"
@@ -148,7 +151,7 @@ outcome() { # NAME: once it has ended
 	elif [ $status -eq 77 ]; then
 		printf '  skipped %s: %s\n' "$name" "$(tail -n 1 "$log" | sed 's/^skipped: //')"
 	else
-		printf '  ok      %s  %ss\n' "$name" "$seconds"
+		printf '  ok      %s  %ss, %ss of CPU\n' "$name" "$seconds" "$cpu"
 	fi
 	sed -n -e 's/^\[SKIP\] /          skipped /p' -e 's/^  skipped  /          skipped /p' "$log"
 }
