@@ -81,7 +81,7 @@ tool_libs := -ljansson -lproc2 -lncursesw -ltinfo -lnuma -lz -lm
 
 # Kernels are compiled once per instruction set; ops.c chooses among them.
 isas := base $(if $(filter x86_64,$(arch)),avx2 avx512)
-ops_once := daemon/ops/ops.c daemon/ops/blas.c daemon/ops/optable.c
+ops_once := daemon/ops/ops.c daemon/ops/blas.c daemon/ops/cache.c daemon/ops/optable.c
 ops_each := $(filter-out $(ops_once),$(wildcard daemon/ops/*.c))
 ops_flags := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi -Wno-pass-failed
 isa_base := -DOP_ISA=base

@@ -26,13 +26,13 @@ struct gemm {
 };
 
 /*
- * The built-in code for float32 and float64: any strides, 750 KiB of stack.  An element of C has
+ * The built-in code for float32 and float64: any strides, 1.2 MiB of stack.  An element of C has
  * the same bits whatever rows and columns are computed with it.
  */
 void gemm_builtin(const struct gemm *gemm);
 
 /*
- * For bfloat16 and float16: any strides, up to 920 KiB of stack, the same bits as above.  Sums are
+ * For bfloat16 and float16: any strides, up to 1.2 MiB of stack, the same bits as above.  Sums are
  * made in float32 and rounded once.
  */
 void gemm_half(const struct gemm *gemm);
