@@ -227,11 +227,12 @@ fi
 
 run lint sh tests/lint.sh
 run deps sh tests/check_deps.sh
-run model sh tests/model/run.sh
+begin model sh tests/model/run.sh # mostly on one core
 
 # Code of the other architectures is made later, less optimized: it is never run.
 cuda_archs=CUDA_ARCHS=90
 build plain build shipped-tests $cuda_archs
+outcome model
 for t in $(tests_of build e2e); do
 	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
@@ -331,9 +332,10 @@ for t in $(tests_of build torture); do
 	if needs_quiet "$t"; then
 		in_quiet="$in_quiet $t"
 	else
-		QUOIT_BUILD=build run "$t" timeout $((3000 * times)) "$t" $torture_arg
+		QUOIT_BUILD=build run_beside "$t" timeout $((3000 * times)) "$t" $torture_arg
 	fi
 done
+end_beside
 
 # MUTANTS=n make torture: try so many small faults of the sources, and say how many were noticed.
 if [ "$mode" = --torture ]; then

@@ -38,8 +38,9 @@ quoit_job client_start(struct client *c, struct quoit_sqe sqe)
 
 struct quoit_sqe client_giant(struct client *c)
 {
-	const struct quoit_shape many = {
-		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {1}};
+	const struct quoit_shape many = {.dtype = QUOIT_F32,
+					 .dim = {1, 1, CLIENT_GIANT_ROWS, CLIENT_GIANT_COLUMNS},
+					 .stride = {1}};
 	quoit_tensor one = quoit_create_vector(c->q, QUOIT_F32, 1);
 
 	/* Before the giant: who sees one job run, and another wait, takes no other for it. */
@@ -63,5 +64,5 @@ void client_busy(struct client *c, quoit_tensor t, unsigned jobs)
 
 void client_hold(struct client *c, quoit_tensor t)
 {
-	client_busy(c, t, 800);
+	client_busy(c, t, 800 / CLIENT_EASE);
 }

@@ -24,10 +24,18 @@ struct quoit_session *client_session(const struct client *c, uint64_t lease);
 /* Start a job in its ring. */
 quoit_job client_start(struct client *c, struct quoit_sqe sqe);
 
-/*
- * A sum of 2^32 elements, all the same one, which is written now; it takes hundreds of milliseconds
- * on any core.
- */
+/* Code with sanitizers adds some 40 times as slowly, so that an eighth is long enough. */
+#ifdef QUOIT_SANITIZE
+#define CLIENT_EASE 8u
+#else
+#define CLIENT_EASE 1u
+#endif
+
+/* A matrix of 2^32 elements, all the same one: their sum takes hundreds of milliseconds anywhere. */
+#define CLIENT_GIANT_ROWS    (128u / CLIENT_EASE)
+#define CLIENT_GIANT_COLUMNS (1u << 25)
+
+/* The sum of such a matrix, of an element that is written now. */
 struct quoit_sqe client_giant(struct client *c);
 
 /* A vector of f32 that is so large that one job on it takes a millisecond or more. */

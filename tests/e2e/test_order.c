@@ -297,7 +297,8 @@ Test(order, more_late_after_all_jobs_than_the_ring_has_entries_end_all_the_same)
 Test(order, an_urgent_job_is_started_before_those_that_wait)
 {
 	enum { JOBS = 40, LONG = 1 << 16 };
-	const struct quoit_shape many = {.dtype = QUOIT_F32, .dim = {1, 1, 1u << 6, 1u << 25}};
+	const struct quoit_shape many = {
+		.dtype = QUOIT_F32, .dim = {1, 1, CLIENT_GIANT_ROWS / 2, CLIENT_GIANT_COLUMNS}};
 	quoit_tensor one = quoit_create_vector(c.q, QUOIT_F32, 1),
 		     sum = quoit_create_vector(c.q, QUOIT_F32, 1);
 	quoit_tensor all = quoit_view(c.q, one, &many, 0), out[JOBS + 1];

@@ -264,7 +264,7 @@ Test(tools_json, share_tells_what_a_user_gets_of_the_cores)
 	json_t *json, *one;
 
 	client_open(&c, one_reactor, NULL);
-	client_busy(&c, client_large(&c), 2000);
+	client_busy(&c, client_large(&c), 2000 / CLIENT_EASE);
 	json = ask("share", "", c.d.socket, 0);
 	one = json_array_get(json, 0);
 	/* The machine may have stood still for as long as the command looked. */

@@ -88,8 +88,9 @@ static quoit_tensor vector(struct client *c, uint64_t bytes)
 /* Compute sums over t, one after the other, for seconds; returns their output. */
 static quoit_tensor keep_busy(struct client *c, quoit_tensor t, unsigned jobs)
 {
-	const struct quoit_shape many = {
-		.dtype = QUOIT_F32, .dim = {1, 1, 1u << 7, 1u << 25}, .stride = {1}};
+	const struct quoit_shape many = {.dtype = QUOIT_F32,
+					 .dim = {1, 1, CLIENT_GIANT_ROWS, CLIENT_GIANT_COLUMNS},
+					 .stride = {1}};
 	quoit_tensor view = quoit_view(c->q, t, &many, 0), sum = vector(c, 4);
 
 	cr_assert_eq(quoit_push(c->q, quoit_fill(t, 1)), 0);
