@@ -3,16 +3,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <quoit/pause.h>
-
 #include "bench.h"
-#include "bench_trace.h"
+#include "bench_count.h"
 
 #define NAME    "quoit-bench-syscalls"
 #define WAIT_MS 10000u
@@ -174,82 +170,60 @@ static void close_load(struct load *l)
 		(void)waitpid(l->server, NULL, 0);
 }
 
-/*
- * The client waits for its tracer, warms up, and then sets `counting`.  The tracer must see the one
- * marking call, or its count cannot be trusted.
- */
-static int run_client(const struct bench *b, const struct bench_series *s, const struct kind *k,
-		      struct bench_trace *trace)
+static int run_counted(const struct bench_series *s, const struct kind *k, const struct load *l,
+		       struct bench_count *c, uint64_t ret[BENCH_COUNT_PROCESSES])
 {
+	int err = k->run(l, s->depth, s->count / 10), wrong;
+
+	if (err)
+		return err;
+	bench_count_begin();
+	err = k->run(l, s->depth, s->count);
+	wrong = bench_count_end(c, ret);
+	return err ? err : wrong;
+}
+
+/* *ret: the client's calls, quoitd's, and the server's. */
+static int count(const struct bench *b, const struct bench_series *s, const struct kind *k,
+		 uint64_t ret[BENCH_COUNT_PROCESSES])
+{
+	struct bench_count *c = NULL;
 	struct load load = {.server = 0};
 	int err = k->open(b, s, &load);
 
-	trace->server = !err && load.server > 0 ? load.server : 0;
-	__atomic_store_n(&trace->ready, 1, __ATOMIC_RELEASE);
-	while (!err && !__atomic_load_n(&trace->go, __ATOMIC_SEQ_CST))
-		quoit_pause();
 	if (!err)
-		err = k->run(&load, s->depth, s->count / 10);
-	__atomic_store_n(&trace->counting, 1, __ATOMIC_SEQ_CST);
+		err = bench_count_open(
+			(const pid_t[]){getpid(), b->daemon[s->cores].pid, load.server}, &c);
 	if (!err)
-		err = k->run(&load, s->depth, s->count);
-	/* last, because its stop would let the daemon fall asleep */
-	(void)syscall(BENCH_TRACE_MARK);
-	__atomic_store_n(&trace->counting, 0, __ATOMIC_SEQ_CST);
+		err = run_counted(s, k, &load, c, ret);
+	bench_count_close(c);
 	close_load(&load);
 	return err;
 }
 
-static int trace_client(const struct bench *b, const struct bench_series *s, const struct kind *k,
-			struct bench_trace_counts *ret)
-{
-	struct bench_trace *trace = mmap(NULL, sizeof *trace, PROT_READ | PROT_WRITE,
-					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t client;
-	int err;
-
-	if (trace == MAP_FAILED)
-		return -errno;
-	client = fork();
-	if (client == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		trace->result = run_client(b, s, k, trace);
-		_exit(0);
-	}
-	err = client < 0 ? -errno : bench_trace_count(b->daemon[s->cores].pid, client, trace, ret);
-	munmap(trace, sizeof *trace);
-	return err ? err : ret->marks == 1 ? 0 : -EBADMSG;
-}
-
-static double all_of(const struct bench_trace_counts *c)
-{
-	return (double)(c->client - c->marks + c->daemon + c->server);
-}
-
-/* *ret: calls of both sides without the mark, the client's, the daemon's, and the mark. */
+/* *ret: calls of both sides, the client's, and quoitd's. */
 static int measure_nops(const struct bench *b, const struct bench_series *s, double *ret)
 {
 	static const struct kind nops = {open_nops, run_nops};
-	struct bench_trace_counts counts;
-	int err = trace_client(b, s, &nops, &counts);
+	uint64_t calls[BENCH_COUNT_PROCESSES];
+	int err = count(b, s, &nops, calls);
 
 	if (err)
 		return err;
-	ret[0] = all_of(&counts);
-	ret[1] = (double)(counts.client - counts.marks);
-	ret[2] = (double)counts.daemon;
-	ret[3] = (double)counts.marks;
+	ret[0] = (double)(calls[0] + calls[1]);
+	ret[1] = (double)calls[0];
+	ret[2] = (double)calls[1];
 	return 0;
 }
 
 static int measure(const struct bench *b, const struct bench_series *s, const struct kind *k,
 		   double *ret)
 {
-	struct bench_trace_counts counts;
-	int err = trace_client(b, s, k, &counts);
+	uint64_t calls[BENCH_COUNT_PROCESSES];
+	int err = count(b, s, k, calls);
 
 	if (!err)
-		*ret = all_of(&counts);
+		*ret = (double)(calls[0] + calls[1] + calls[2]);
 	return err;
 }
 
@@ -278,7 +252,6 @@ static const struct bench_series series[] = {
 	{"syscalls", "calls", BENCH_ALL_CORES, measure_nops, 256, 1000000},
 	{"syscalls_client", "calls"},
 	{"syscalls_daemon", "calls"},
-	{"seeded_call_seen", "calls"},
 	{"syscalls_waiter", "calls", BENCH_ALL_CORES, measure_waiter, 256, 1000000},
 	{"syscalls_lane", "calls", BENCH_ALL_CORES, measure_lane, 256, 1000000},
 	{"syscalls_service", "calls", BENCH_ALL_CORES, measure_service, 256, 1000000},
@@ -288,5 +261,5 @@ static const struct bench_series series[] = {
 static const struct bench_ratio ratios[] = {{NULL}};
 
 const struct bench_plan bench_syscalls = {
-	"syscalls", "system calls of all sides over 10^6 jobs, 256 in flight, by ptrace", 5, series,
-	ratios};
+	"syscalls", "system calls of all sides over 10^6 jobs, 256 in flight; needs root", 5,
+	series, ratios};
