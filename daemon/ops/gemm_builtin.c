@@ -27,19 +27,24 @@
  */
 #define GEMM_AHEAD_ROWS 12
 
-/* Least blocks for which a panel whose rows are dense is packed, and least for which the next one is. */
-#define GEMM_PACKED 12
-#define GEMM_EARLY  4
-
 /* gcc leaves out calls of a function that only prefetches. */
 #define GEMM_INLINE inline __attribute__((always_inline))
 
+/*
+ * With GEMM_PACKED blocks and more, panels are packed; with fewer, those whose rows are dense are read
+ * in B.  With GEMM_EARLY blocks and more, the next panel is packed beside the products.
+ */
+#define GEMM_EARLY 4
+
 #if defined(__AVX512F__)
-#define GEMM_ROWS 12
+#define GEMM_ROWS   12
+#define GEMM_PACKED 12
 #elif defined(__AVX2__)
-#define GEMM_ROWS 6
+#define GEMM_ROWS   6
+#define GEMM_PACKED 4
 #else
-#define GEMM_ROWS 4
+#define GEMM_ROWS   4
+#define GEMM_PACKED 12
 #endif
 
 /* Blocks of rows that are packed at a time: they take three quarters of a core's L2, within bounds. */
@@ -263,22 +268,20 @@ static uint64_t gemm_slab_blocks(const struct gemm_slab *s)
 	{                                                                                           \
 		const uint64_t blocks = gemm_slab_blocks(s);                                        \
 		const bool in_place = s->gemm->b.column == 1 && blocks < GEMM_PACKED;               \
+		const bool early = !in_place && blocks >= GEMM_EARLY;                               \
 		type packed[GEMM_MOST_BLOCKS * GEMM_ROWS * GEMM_DEPTH];                             \
 		type##v panels[2][GEMM_DEPTH * 2];                                                  \
-		bool other = false, is_packed = false;                                              \
                                                                                                     \
 		gemm_pack_rows_##type(s, packed);                                                   \
 		for (uint64_t j = 0; j < s->gemm->n; j += gemm_width_##type) {                      \
-			const bool whole = j + gemm_width_##type <= s->gemm->n;                     \
-			const bool early = !in_place && blocks >= GEMM_EARLY &&                     \
-					   j + gemm_width_##type < s->gemm->n;                      \
-			type##v *panel = in_place && whole ? NULL : panels[other];                  \
+			const uint64_t next = j + gemm_width_##type;                                \
+			const uint64_t here = early ? j / gemm_width_##type % 2 : 0;                \
+			type##v *panel = in_place && next <= s->gemm->n ? NULL : panels[here];      \
                                                                                                     \
-			if (panel && !is_packed)                                                    \
+			if (panel && (!early || j == 0))                                            \
 				gemm_pack_##type(s, j, 0, s->depth, panel);                         \
-			gemm_panel_##type(s, j, packed, panel, early ? panels[!other] : NULL);      \
-			is_packed = early;                                                          \
-			other = other != early;                                                     \
+			gemm_panel_##type(s, j, packed, panel,                                      \
+					  early &&next < s->gemm->n ? panels[!here] : NULL);        \
 		}                                                                                   \
 	}                                                                                           \
                                                                                                     \
