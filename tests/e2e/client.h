@@ -31,7 +31,10 @@ quoit_job client_start(struct client *c, struct quoit_sqe sqe);
 #define CLIENT_EASE 1u
 #endif
 
-/* A matrix of 2^32 elements, all the same one: their sum takes hundreds of milliseconds anywhere. */
+/*
+ * A matrix of 2^32 elements, 2^29 with sanitizers, all the same one: their sum takes hundreds of
+ * milliseconds on any core.
+ */
 #define CLIENT_GIANT_ROWS    (128u / CLIENT_EASE)
 #define CLIENT_GIANT_COLUMNS (1u << 25)
 

@@ -53,13 +53,18 @@ static bool has_stopped(pid_t pid)
 	return all;
 }
 
-void process_stop(pid_t pid)
+void process_await_stop(pid_t pid)
 {
-	cr_assert_eq(kill(pid, SIGSTOP), 0);
 	for (unsigned tries = 0; tries < 20000; tries++) {
 		if (has_stopped(pid))
 			return;
 		usleep(1000);
 	}
 	cr_assert_fail("process %d does not stop", (int)pid);
+}
+
+void process_stop(pid_t pid)
+{
+	cr_assert_eq(kill(pid, SIGSTOP), 0);
+	process_await_stop(pid);
 }

@@ -11,4 +11,7 @@ char process_state(pid_t pid);
 /* Send SIGSTOP, and wait until all its threads have stopped.  Asserts success. */
 void process_stop(pid_t pid);
 
+/* Wait only: it stops itself. */
+void process_await_stop(pid_t pid);
+
 #endif

@@ -123,20 +123,6 @@ static _Noreturn void flood_and_wait(const char *socket, int ready)
 		(void)pause();
 }
 
-static bool is_stopped(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-		state = 0;
-	if (f)
-		fclose(f);
-	return state == 'T';
-}
-
 /* The device stops at the first job; the client dies; the device goes on. */
 static void flood_and_die(const struct device_room *r)
 {
@@ -150,8 +136,7 @@ static void flood_and_die(const struct device_room *r)
 	if (!child)
 		flood_and_wait(r->daemon.socket, ready[1]);
 	cr_assert_eq(read(ready[0], &byte, 1), 1);
-	for (int i = 0; i < 10000 && !is_stopped(executor); i++)
-		usleep(1000);
+	process_await_stop(executor);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 10000 && !house_total(&house, QUOIT_DAEMON_CLIENTS_DIED); i++)
