@@ -227,12 +227,11 @@ fi
 
 run lint sh tests/lint.sh
 run deps sh tests/check_deps.sh
-begin model sh tests/model/run.sh # mostly on one core
+run model sh tests/model/run.sh
 
 # Code of the other architectures is made later, less optimized: it is never run.
 cuda_archs=CUDA_ARCHS=90
 build plain build shipped-tests $cuda_archs
-outcome model
 for t in $(tests_of build e2e); do
 	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
