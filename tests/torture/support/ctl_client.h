@@ -53,8 +53,8 @@ int ctl_remove_file(const struct raw_client *c, uint32_t index);
 void ctl_expect_end(struct stage *s, struct raw_client *c, uint32_t reason, const char *words);
 
 /*
- * Send a request whose reply brings a descriptor twice, and read no reply: expect the connection's
- * end for that.  Closes the client.
+ * Send this request two times without reading a reply.  Its reply brings a descriptor, so quoitd ends
+ * the connection at the second one, which is expected.  Closes the client.
  */
 void ctl_leave_unread(struct stage *s, struct raw_client *c, const struct quoit_ctl *request);
 
