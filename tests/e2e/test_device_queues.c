@@ -2,7 +2,6 @@
 /* test_device_queues.c - jobs that wait for a device, and must not wait for ever */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
