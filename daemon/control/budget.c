@@ -115,7 +115,8 @@ static void end_if_empty(struct budget *b, struct account *a)
 {
 	const struct budget_user *u = &a->user;
 
-	if (u->connections || u->rings || u->leased || u->device_leased || u->share_is_set)
+	if (u->connections || u->waiting || u->rings || u->leased || u->device_leased ||
+	    u->share_is_set)
 		return;
 	free(a->gids);
 	*a = b->accounts[--b->count];
@@ -217,14 +218,45 @@ int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count)
 	return err;
 }
 
+bool budget_wait(struct budget *b, uid_t uid)
+{
+	struct account *a = find(b, uid);
+
+	if (!a || a->user.waiting >= BUDGET_WAITING)
+		return false;
+	a->user.waiting++;
+	return true;
+}
+
+void budget_wait_over(struct budget *b, uid_t uid)
+{
+	struct account *a = find(b, uid);
+
+	if (!a)
+		return;
+	a->user.waiting--;
+	end_if_empty(b, a);
+}
+
 /* ---- what a user has ---- */
+
+void budget_may_leave(struct budget *b, uid_t uid)
+{
+	find(b, uid)->user.leaving++;
+}
+
+void budget_stays(struct budget *b, uid_t uid)
+{
+	find(b, uid)->user.leaving--;
+}
 
 void budget_disconnect(struct budget *b, uid_t uid)
 {
 	struct account *a = find(b, uid);
 
-	assert(a->user.connections > 0);
+	assert(a->user.connections > 0 && a->user.leaving > 0);
 	a->user.connections--;
+	a->user.leaving--;
 	end_if_empty(b, a);
 }
 

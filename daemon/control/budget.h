@@ -33,7 +33,27 @@ bool budget_has_connection(const struct budget *b, uid_t uid);
  * connection.  -EDQUOT: the user has as many connections as it may have; -ENOMEM.
  */
 int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count);
+
+/*
+ * A counted connection is being hung up, or is not looked at for a while and may have ended: soon it
+ * may be one less.  budget_stays: it is looked at again.
+ */
+void budget_may_leave(struct budget *b, uid_t uid);
+void budget_stays(struct budget *b, uid_t uid);
+
+/*
+ * A counted connection that may leave is freed.  It counts until then: closing its descriptors may
+ * hang, and a user must not have any number of those.
+ */
 void budget_disconnect(struct budget *b, uid_t uid);
+
+/*
+ * Count a connection of the uid that waits for room after -EDQUOT.  False: BUDGET_WAITING wait
+ * already.  budget_wait_over: it waits no more.
+ */
+#define BUDGET_WAITING 64u
+bool budget_wait(struct budget *b, uid_t uid);
+void budget_wait_over(struct budget *b, uid_t uid);
 
 /* What a user has, and may have. */
 struct budget_user {
@@ -41,6 +61,8 @@ struct budget_user {
 	struct user_rule may;
 	bool share_is_set; /* at run time */
 	uint64_t connections, rings;
+	uint64_t leaving;       /* of the connections, those that may leave */
+	uint64_t waiting;       /* connections that wait for room, beside those */
 	uint64_t leased;        /* bytes of host memory */
 	uint64_t device_leased; /* bytes of each device */
 };

@@ -159,6 +159,13 @@ void connection_answer(struct connection *c, const struct mail *m)
 
 /* ---- the end ---- */
 
+void connection_set_gone(struct connection *c)
+{
+	c->state = CONNECTION_GONE;
+	if (c->counted && !c->rests)
+		budget_may_leave(c->control->budget, c->uid);
+}
+
 static void say_why(struct connection *c, uint32_t counter, int result, const char *text)
 {
 	const struct log_about about = {.uid = c->uid,
@@ -198,7 +205,7 @@ void connection_refuse(struct connection *c, uint32_t counter, int result, const
 	c->held_fds.count = 0;
 	if (c->state == CONNECTION_RECORDS)
 		recorder_leave(c);
-	c->state = CONNECTION_GONE;
+	connection_set_gone(c);
 	if (c->session && !c->is_back)
 		connection_send_mail(c, MAIL_DEAD, 0, 0);
 }

@@ -2,6 +2,8 @@
 /*
  * connection.h - one client's control socket and the state machine behind it.
  *
+ *	waits, until there is room
+ *	 ▼
  *	new ──HELLO──► open ──CLOSE──► closing
  *	 ├──TRACE──► records │ quoitd ends  │
  *	 │               │   └► draining    │
@@ -18,6 +20,7 @@
 #include "session/session_team.h"
 
 enum connection_state {
+	CONNECTION_WAITS, /* its user has as many connections as it may (admission.h) */
 	CONNECTION_NEW,
 	CONNECTION_OPEN,
 	CONNECTION_CLOSING,  /* the reactor has been asked to close the session */
@@ -74,7 +77,7 @@ struct connection {
 	enum connection_state state;
 	uint64_t rests;       /* 0, or it is not read now (rests.h): its place in line */
 	uint64_t took;        /* ticks that the last message took */
-	uint64_t hello_by_ns; /* CLOCK_BOOTTIME */
+	uint64_t patience_ns; /* CLOCK_BOOTTIME: it waits for room, or may be silent, until then */
 	struct session *session;
 	uint64_t leased;            /* bytes charged (charge.h) */
 	uint64_t lease, lease_peak; /* of the session: now, and the highest yet */
@@ -134,6 +137,9 @@ void connection_end(struct connection *c, uint32_t counter, const char *text);
 
 /* As connection_end, with this result in the last message to the client. */
 void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text);
+
+/* It is hung up: from now on it only leaves. */
+void connection_set_gone(struct connection *c);
 
 /* Has it ended, with nothing of its session on its way back? */
 bool connection_is_gone(const struct connection *c);

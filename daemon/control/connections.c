@@ -42,7 +42,7 @@ void connections_end_silent(struct control *c)
 	uint64_t now = totals_now_ns();
 
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->state == CONNECTION_NEW && now > conn->hello_by_ns)
+		if (conn->state == CONNECTION_NEW && now > conn->patience_ns)
 			connection_end(conn, QUOIT_DAEMON_KILL_HANDSHAKE,
 				       "the client did not send HELLO in time (option hello-ms)");
 }

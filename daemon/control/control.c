@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "admission.h"
 #include "base/ctl_io.h"
 #include "base/dear.h"
 #include "base/log.h"
@@ -175,6 +176,7 @@ static int timeout_ms(struct control *c)
 	int first = earlier(recorder_timeout_ms(c), rests_timeout_ms(c));
 
 	first = earlier(first, services_timeout_ms(c));
+	first = earlier(first, admission_timeout_ms(c));
 	return earlier(earlier(first, names_timeout_ms(c)), timeout_for_others(c));
 }
 
@@ -192,24 +194,6 @@ static void handle(struct control *c, const struct epoll_event *event)
 	}
 }
 
-/*
- * A connection that a user closed before it opened a new one must not count against the new one.
- * The kernel reports the close before the new connection is accepted, but perhaps after this pass
- * began: so ask epoll again.
- */
-static void admit(struct control *c, const struct arrivals *arrivals)
-{
-	struct epoll_event events[EVENTS];
-	int n = epoll_wait(c->epoll, events, EVENTS, 0);
-
-	for (int i = 0; i < n; i++)
-		if (events[i].data.ptr != &c->listener)
-			handle(c, &events[i]);
-	connections_sweep(c);
-	for (unsigned i = 0; i < arrivals->count; i++)
-		listener_admit(c, arrivals->fd[i]);
-}
-
 static void pass(struct control *c)
 {
 	struct epoll_event events[EVENTS];
@@ -225,16 +209,17 @@ static void pass(struct control *c)
 			listener_take(c, &arrivals);
 		else
 			handle(c, &events[i]);
-	if (arrivals.count)
-		admit(c, &arrivals);
+	admission_go_on(c, n < EVENTS);
+	for (unsigned i = 0; i < arrivals.count; i++)
+		admission_decide(c, arrivals.fd[i]);
 	listener_resume(c);
-	rests_end(c);
 	recorder_advance(c);
 	reload_advance(c);
 	names_advance(c);
 	services_advance(c);
 	connections_end_silent(c);
 	connections_sweep(c);
+	rests_end(c); /* last: what it reads again, the next pass reports */
 	service_manager_say_status(c);
 	totals_set(c->totals, QUOIT_DAEMON_LOG_SUPPRESSED, log_suppressed());
 }

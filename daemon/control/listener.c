@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.c - takes connections, and admits or refuses them */
+/* listener.c - the socket that clients connect to */
 #include "listener.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -15,142 +13,11 @@
 #include "base/ctl_io.h"
 #include "base/directory_lock.h"
 #include "base/log.h"
-#include "connection.h"
-#include "peer.h"
-#include "rests.h"
 
 #define BACKLOG 512
 
 /* How long to wait after a connection could not be taken. */
 #define PAUSE_MS 100
-
-/* ---- one connection ---- */
-
-/* The connection is not in epoll yet.  NULL: no memory. */
-static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
-{
-	struct connection *conn = calloc(1, sizeof *conn);
-
-	if (!conn)
-		return NULL;
-	*conn = (struct connection){.next = c->connections,
-				    .control = c,
-				    .fd = fd,
-				    .uid = peer->uid,
-				    .pid = peer->pid,
-				    .pidfd = -1,
-				    .arena.fd = -1,
-				    .hello_by_ns = totals_now_ns() + c->config->hello_ms * 1000000};
-	blocking_init(&conn->blocking, c->blocking, peer->uid, &c->dear);
-	c->connections = conn;
-	return conn;
-}
-
-static void say_refused(struct control *c, int fd, uid_t uid, uint32_t counter, int err,
-			const char *why)
-{
-	struct quoit_ctl m = {.magic = QUOIT_CTL_MAGIC, .type = QUOIT_CTL_END, .result = err};
-
-	snprintf(m.text, sizeof m.text, "%s", why);
-	(void)ctl_send(fd, &m, NULL, 0);
-	totals_count(c->totals, counter);
-	log_about(&(struct log_about){.uid = uid, .reason = totals_label(counter)},
-		  "refused a connection of uid %u: %s", uid, why);
-}
-
-static void refuse(struct connection *conn, uint32_t counter, int err, const char *why)
-{
-	say_refused(conn->control, conn->fd, conn->uid, counter, err, why);
-	blocking_hang_up(&conn->blocking, conn->fd);
-	if (conn->pidfd >= 0)
-		close(conn->pidfd);
-	conn->fd = conn->pidfd = -1;
-	conn->state = CONNECTION_GONE;
-}
-
-/*
- * A system daemon cannot keep processes of its own uid out of its memory, so it gives them no
- * session: they may only ask.  A private daemon takes no other uid.
- */
-static bool is_welcome(const struct control *c, uid_t uid)
-{
-	return uid == geteuid() || !c->config->is_private;
-}
-
-/* Count the connection as its user's.  Groups are looked up for a user's first one only. */
-static int count_in(struct connection *conn, gid_t primary)
-{
-	struct budget *budget = conn->control->budget;
-	gid_t *gids = NULL;
-	size_t count = 0;
-	int err = 0;
-
-	if (!budget_has_connection(budget, conn->uid)) {
-		names_may_be_known(conn->control);
-		err = peer_groups(conn->fd, primary, &gids, &count);
-	}
-	if (!err)
-		err = budget_connect(budget, conn->uid, gids, count);
-	free(gids);
-	return err;
-}
-
-static void refuse_count(struct connection *conn, int err)
-{
-	const struct budget_user *user = budget_of(conn->control->budget, conn->uid);
-	char text[QUOIT_TEXT_BYTES];
-
-	if (err == -EDQUOT && user)
-		snprintf(text, sizeof text,
-			 "this user has too many connections: allowed are %llu; close some (option "
-			 "uid-connections)",
-			 (unsigned long long)user->may.value[RULE_CONNECTIONS]);
-	else
-		snprintf(text, sizeof text, "%s", strerror(-err));
-	refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, text);
-}
-
-void listener_admit(struct control *c, int fd)
-{
-	struct connection *conn;
-	struct ucred peer;
-	socklen_t length = sizeof peer;
-	int err;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
-		close(fd);
-		return;
-	}
-	conn = new_connection(c, fd, &peer);
-	if (!conn) {
-		say_refused(c, fd, peer.uid, QUOIT_DAEMON_REFUSED_CONNECTIONS, -ENOMEM,
-			    strerror(ENOMEM));
-		if (!ctl_hang_up(fd)) /* here: a blocking call would need memory, too */
-			ctl_hang_up_full(fd);
-		return;
-	}
-	if (!is_welcome(c, peer.uid)) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_UID, -EACCES,
-		       "this quoitd is private: it serves only the user that started it");
-		return;
-	}
-	err = count_in(conn, peer.gid);
-	if (err < 0) {
-		refuse_count(conn, err);
-		return;
-	}
-	conn->counted = true;
-	conn->only_asks = peer.uid == geteuid() && !c->config->is_private;
-	conn->pidfd = peer_open(fd, peer.pid);
-	err = rests_watch(conn);
-	if (err < 0) {
-		refuse(conn, QUOIT_DAEMON_REFUSED_CONNECTIONS, err, strerror(-err));
-		return;
-	}
-	totals_count(c->totals, QUOIT_DAEMON_CONNECTIONS);
-}
-
-/* ---- the socket ---- */
 
 /* Connections accepted from now on inherit both; see ctl_receive. */
 static int prepare(int fd)

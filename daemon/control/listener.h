@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener.h - the socket that clients connect to, and which connections are admitted.
- *
- * Each admitted connection is added to control->connections.  Control thread only.
+ * listener.h - the socket that clients connect to.  Control thread only.
  */
 #ifndef QUOITD_LISTENER_H
 #define QUOITD_LISTENER_H
@@ -24,13 +22,10 @@ struct arrivals {
 };
 
 /*
- * Take connections that wait.  They are admitted once it is known which clients left before them.
+ * Take connections that wait there.
  * Where taking fails, no more are taken until control->accept_from_ns.
  */
 void listener_take(struct control *c, struct arrivals *ret);
-
-/* Make a connection, or refuse it and say why.  fd is taken over. */
-void listener_admit(struct control *c, int fd);
 
 /* Once a pass: end that pause when its time has come. */
 void listener_resume(struct control *c);

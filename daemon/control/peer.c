@@ -33,18 +33,22 @@ bool peer_has_ended(int pidfd)
 	return pidfd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-int peer_groups(int socket, gid_t primary, gid_t **ret, size_t *ret_count)
+int peer_groups(int socket, gid_t **ret, size_t *ret_count)
 {
-	socklen_t bytes = 0;
+	socklen_t bytes = 0, length = sizeof(struct ucred);
+	struct ucred peer;
 	gid_t *gids;
 
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return -errno;
 	/* Without room the call fails, and says how much it needs. */
-	if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &primary, &bytes) == 0 || errno != ERANGE)
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &peer.gid, &bytes) == 0 ||
+	    errno != ERANGE)
 		bytes = 0;
 	gids = malloc(bytes + sizeof *gids);
 	if (!gids)
 		return -ENOMEM;
-	gids[0] = primary;
+	gids[0] = peer.gid;
 	if (bytes && getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, gids + 1, &bytes) < 0)
 		bytes = 0;
 	*ret = gids;

@@ -19,9 +19,9 @@ int peer_open(int socket, pid_t pid);
 bool peer_has_ended(int pidfd);
 
 /*
- * The groups of the process that connected this socket, for the caller to free: `primary`, and the
- * others if the kernel tells them.  -ENOMEM.
+ * The groups of the process that connected this socket, for the caller to free: its own, and the
+ * others if the kernel tells them.  -errno.
  */
-int peer_groups(int socket, gid_t primary, gid_t **ret, size_t *ret_count);
+int peer_groups(int socket, gid_t **ret, size_t *ret_count);
 
 #endif

@@ -31,14 +31,11 @@ int services_check_name(const char name[QUOIT_NAME_BYTES], char *text, size_t si
 
 static bool is_member(const struct connection *c, gid_t gid)
 {
-	struct ucred peer;
-	socklen_t length = sizeof peer;
 	gid_t *gids;
 	size_t count;
 	bool is = false;
 
-	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
-	    peer_groups(c->fd, peer.gid, &gids, &count) < 0)
+	if (peer_groups(c->fd, &gids, &count) < 0)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		is |= gids[i] == gid;

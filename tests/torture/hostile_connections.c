@@ -10,6 +10,7 @@
 
 #include "callers.h"
 #include "ctl_client.h"
+#include "watches.h"
 
 /* ---- connections that come and go ---- */
 
@@ -73,20 +74,21 @@ static void user_has_as_many_connections_as_it_may(struct stage *s)
 }
 
 /*
- * A client that closes its connections and opens others at once does not get "too many", although
- * quoitd hears of all of that together, and of a new client first.
+ * Close as many connections as there may be beside `others`, and open as many at once.  quoitd hears
+ * of all of that together, and of a new client first.
  */
-static void connections_that_were_closed_make_room_at_once(struct stage *s)
+static void close_and_open(struct stage *s, unsigned others)
 {
 	struct quoit_ctl m = ctl_request(QUOIT_CTL_KILL), answer;
 	struct raw_client old[CALLERS_CAP], new[CALLERS_CAP];
-	unsigned most = callers_most() - 1; /* quoitd may accept the first before it stops */
+	unsigned most = callers_most() - others - 1; /* it may accept the first before it stops */
+	uint64_t before = callers_risen(s, QUOIT_DAEMON_CONNECTIONS);
 
 	m.end.session = UINT64_MAX;
 	for (unsigned i = 0; i < most; i++)
 		if (!caller_connect(s, &old[i], CALLER_ALICE))
 			return;
-	while (callers_risen(s, QUOIT_DAEMON_CONNECTIONS) < most)
+	while (callers_risen(s, QUOIT_DAEMON_CONNECTIONS) < before + most)
 		usleep(1000);
 	kill(s->daemon.pid, SIGSTOP);
 	for (unsigned i = 0; i < most; i++) {
@@ -100,6 +102,34 @@ static void connections_that_were_closed_make_room_at_once(struct stage *s)
 		CHECK(s, !ctl_get(new[i].socket, &answer) && answer.result == -ESRCH);
 		ctl_leave(s, &new[i]);
 	}
+	while (!s->bad &&
+	       callers_risen(s, QUOIT_DAEMON_CLIENTS_LEFT) < s->expected[QUOIT_DAEMON_CLIENTS_LEFT])
+		usleep(1000);
+}
+
+static void connections_that_were_closed_make_room_at_once(struct stage *s)
+{
+	close_and_open(s, 0);
+}
+
+/* quoitd hangs up on this user aside, and looks at its connections later (base/dear.h). */
+static void connections_of_a_dear_user_make_room_too(struct stage *s)
+{
+	struct quoit_ctl m = ctl_request(QUOIT_CTL_OP), answer;
+	struct watches w;
+	struct raw_client c;
+
+	if (!caller_open(s, &c, CALLER_ALICE))
+		return;
+	strcpy(m.op.name, "nop");
+	watches_hang(s, &w, c.socket);
+	for (unsigned i = 0; i < stage_times(s, 3, 100) && !s->bad; i++) {
+		for (unsigned j = 0; j < 4; j++)
+			CHECK(s, !ctl_ask(c.socket, &m, -1, &answer));
+		close_and_open(s, 1);
+	}
+	watches_take_down(&w);
+	stage_die(s, &c);
 }
 
 /* ---- connections that send or read nothing ---- */
@@ -240,6 +270,7 @@ int main(int argc, char **argv)
 		STAGE_CASE(session_can_be_opened_for_each_that_was_closed),
 		STAGE_CASE(user_has_as_many_connections_as_it_may),
 		STAGE_CASE(connections_that_were_closed_make_room_at_once),
+		STAGE_CASE(connections_of_a_dear_user_make_room_too),
 		STAGE_CASE(silent_connections_are_ended),
 		STAGE_CASE(half_closed_connections_are_over),
 		STAGE_CASE(client_that_hears_nothing_harms_itself),

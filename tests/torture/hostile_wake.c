@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -16,6 +15,7 @@
 #include <quoit/pause.h>
 
 #include "stage.h"
+#include "watches.h"
 
 #define PATIENCE_MS 30000
 #define RINGERS     3u
@@ -226,35 +226,6 @@ static void futex_storm(struct stage *s)
 
 /* ---- sockets with many watches ---- */
 
-/* Many watches of one socket; more descriptors are not needed for that. */
-#define EPOLLS 64u
-#define COPIES 64u
-
-struct watches {
-	int epoll[EPOLLS], copy[COPIES];
-};
-
-static void watch(struct stage *s, struct watches *w, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-
-	for (unsigned i = 0; i < COPIES; i++)
-		CHECK(s, (w->copy[i] = dup(fd)) >= 0);
-	for (unsigned i = 0; i < EPOLLS; i++) {
-		CHECK(s, (w->epoll[i] = epoll_create1(EPOLL_CLOEXEC)) >= 0);
-		for (unsigned k = 0; k < COPIES; k++)
-			CHECK(s, !epoll_ctl(w->epoll[i], EPOLL_CTL_ADD, w->copy[k], &event));
-	}
-}
-
-static void unwatch(const struct watches *w)
-{
-	for (unsigned i = 0; i < EPOLLS; i++)
-		close(w->epoll[i]);
-	for (unsigned i = 0; i < COPIES; i++)
-		close(w->copy[i]);
-}
-
 static uint64_t dear_wakes(const struct stage *s)
 {
 	uint64_t sum = 0;
@@ -276,7 +247,7 @@ static void ring_that_many_watch(struct stage *s)
 
 	if (!stage_open(s, &c, &wish))
 		return;
-	watch(s, &w, c.bell);
+	watches_hang(s, &w, c.bell);
 	for (uint32_t n = 0; n < stage_times(s, 200, 20000) && !s->bad; n++) {
 		__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
 		(void)send(c.bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -288,7 +259,7 @@ static void ring_that_many_watch(struct stage *s)
 	for (int ms = 0; ms < PATIENCE_MS && dear_wakes(s) == before; ms++)
 		usleep(1000);
 	CHECK(s, dear_wakes(s) > before);
-	unwatch(&w);
+	watches_take_down(&w);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 
@@ -302,14 +273,14 @@ static void close_that_many_watch(struct stage *s)
 
 		if (!stage_open(s, &c, &wish))
 			return;
-		watch(s, &w, c.bell);
+		watches_hang(s, &w, c.bell);
 		for (unsigned i = 0; i < 10; i++) {
 			__atomic_fetch_add(&c.client->arm, 1, __ATOMIC_SEQ_CST);
 			CHECK(s, raw_submit(&c, &nop));
 			CHECK(s, !raw_reap(&c, PATIENCE_MS, &cqe, NULL));
 		}
 		CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
-		unwatch(&w);
+		watches_take_down(&w);
 	}
 }
 
@@ -323,13 +294,13 @@ static void control_that_many_watch(struct stage *s)
 
 	if (!stage_open(s, &c, &wish))
 		return;
-	watch(s, &w, c.socket);
+	watches_hang(s, &w, c.socket);
 	for (uint32_t n = 0; n < stage_times(s, 50, 2000) && !s->bad; n++) {
 		m = (struct quoit_ctl){.type = QUOIT_CTL_OP};
 		strcpy(m.op.name, "nop");
 		CHECK(s, !raw_call(&c, &m, NULL, 0, &count));
 	}
-	unwatch(&w);
+	watches_take_down(&w);
 	CHECK(s, stage_leave(s, &c) == QUOIT_DAEMON_CLIENTS_LEFT);
 }
 

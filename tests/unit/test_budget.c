@@ -25,6 +25,13 @@ static void drop(void)
 	budget_free(budget);
 }
 
+/* As a connection ends. */
+static void disconnect(uid_t uid)
+{
+	budget_may_leave(budget, uid);
+	budget_disconnect(budget, uid);
+}
+
 TestSuite(budget, .init = make, .fini = drop);
 
 Test(budget, a_user_has_as_many_connections_as_allowed_and_others_have_theirs)
@@ -33,8 +40,28 @@ Test(budget, a_user_has_as_many_connections_as_allowed_and_others_have_theirs)
 	cr_expect_eq(budget_connect(budget, 1, NULL, 0), 0);
 	cr_expect_eq(budget_connect(budget, 1, NULL, 0), -EDQUOT);
 	cr_expect_eq(budget_connect(budget, 2, NULL, 0), 0);
-	budget_disconnect(budget, 1);
+	disconnect(1);
 	cr_expect_eq(budget_connect(budget, 1, NULL, 0), 0);
+}
+
+Test(budget, so_many_connections_of_a_user_wait_for_room)
+{
+	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
+	for (unsigned i = 0; i < BUDGET_WAITING; i++)
+		cr_expect(budget_wait(budget, 1));
+	cr_expect_not(budget_wait(budget, 1));
+	budget_wait_over(budget, 1);
+	cr_expect(budget_wait(budget, 1));
+}
+
+Test(budget, a_user_whose_connections_only_wait_is_known)
+{
+	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
+	cr_assert(budget_wait(budget, 1));
+	disconnect(1);
+	cr_expect_not_null(budget_of(budget, 1));
+	budget_wait_over(budget, 1);
+	cr_expect_null(budget_of(budget, 1));
 }
 
 Test(budget, a_users_rings_end_at_the_users_limit_and_come_back)
@@ -86,7 +113,7 @@ Test(budget, a_user_without_connections_keeps_a_lease_until_it_comes_back)
 {
 	budget_connect(budget, 1, NULL, 0);
 	budget_lease(budget, 1, 60, &left);
-	budget_disconnect(budget, 1);
+	disconnect(1);
 	budget_connect(budget, 1, NULL, 0);
 	cr_expect_eq(budget_lease(budget, 1, 1, &left), -EDQUOT);
 	budget_return(budget, 1, 60);
@@ -98,7 +125,7 @@ Test(budget, many_users_are_kept_apart)
 	for (uid_t uid = 0; uid < 1000; uid++)
 		cr_assert_eq(budget_connect(budget, uid, NULL, 0), 0);
 	for (uid_t uid = 0; uid < 1000; uid += 2)
-		budget_disconnect(budget, uid);
+		disconnect(uid);
 	for (uid_t uid = 1; uid < 1000; uid += 2) {
 		cr_assert_eq(budget_connect(budget, uid, NULL, 0), 0);
 		cr_assert_eq(budget_connect(budget, uid, NULL, 0), -EDQUOT);
@@ -181,7 +208,7 @@ Test(budget, a_share_that_is_set_lasts_until_a_reload_with_and_without_connectio
 	cr_expect_eq(budget_set_share(budget, 4, 6), 0);
 	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
 	cr_expect_eq(share_of(1), 5);
-	budget_disconnect(budget, 1);
+	disconnect(1);
 	cr_expect_eq(share_of(1), 5);
 	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
 	budget_reload(budget);
