@@ -3,12 +3,9 @@
  * service_queue.h - a service at its home: which call goes to which server, and when.
  *
  * The user that has had the least time of the service's threads, divided by its share, is next
- * (fair/ledger.h); of its calls the most urgent, then the oldest.  A call goes to a server with a
- * free thread: first to one on the node of its caller, then to the one with the most free threads.
- * Short calls go ahead of their turn, so that a thread finds the next one
- * when it returns; of long ones none does while there are several servers, so that none waits at
- * one while another has a free thread.  No thread is kept free for a user that has no call there: it
- * waits until the first one returns.
+ * (fair/ledger.h); of its calls the most urgent, then the oldest.  server_choice.h says which server
+ * gets it.  No thread is kept free for a user that has no call there: it waits until the first one
+ * returns.
  *
  * Only the home's thread calls these; each is what a letter asks for (exchange.h).
  */
