@@ -40,7 +40,9 @@ const struct option_row config_rows[] = {
 	{"uid-gpu-memory", OPTION_BYTES, FIELD(uid_gpu_memory), 0, UINT64_MAX, "BYTES",
 	 "memory on each device for all leases of one user (0: by its share)", true},
 	{"hello-ms", OPTION_NUMBER, FIELD(hello_ms), 10, 600000, "MS",
-	 "ms within which a new connection must send HELLO", true},
+	 "ms within which a new connection must send HELLO; so long it waits at most for what "
+	 "its user is giving back",
+	 true},
 	{"max-jobs", OPTION_NUMBER, FIELD(max_jobs), 64, 65536, "N",
 	 "most jobs of one session in flight", true},
 	{"max-tensors", OPTION_NUMBER, FIELD(max_tensors), 64, 1048576, "N",

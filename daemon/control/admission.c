@@ -172,20 +172,12 @@ void admission_decide(struct control *c, int fd)
 
 /* ---- wait ---- */
 
-/* May one of the user's connections leave, as far as quoitd knows? */
-static bool one_may_leave(const struct connection *conn)
-{
-	const struct budget_user *user = budget_of(conn->control->budget, conn->uid);
-
-	return user && user->leaving;
-}
-
 static void go_on(struct connection *conn, bool all_heard)
 {
 	struct control *c = conn->control;
 	int err = count_in(conn);
 
-	if (err == -EDQUOT && (!all_heard || one_may_leave(conn)) &&
+	if (err == -EDQUOT && (!all_heard || budget_one_may_leave(c->budget, conn->uid)) &&
 	    totals_now_ns() < conn->patience_ns)
 		return;
 	budget_wait_over(c->budget, conn->uid);
@@ -208,7 +200,7 @@ int admission_timeout_ms(const struct control *c)
 	if (!c->waiting)
 		return -1;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->state == CONNECTION_WAITS && !one_may_leave(conn))
+		if (conn->state == CONNECTION_WAITS && !budget_one_may_leave(c->budget, conn->uid))
 			return 0;
 	return TICK_MS;
 }

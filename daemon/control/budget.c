@@ -21,6 +21,7 @@ struct budget {
 	uint64_t device_memory, device_leased; /* on each device */
 	struct account *accounts;              /* of users that have anything */
 	size_t count, room;
+	uint64_t returns;
 };
 
 struct budget *budget_new(const struct config *config)
@@ -250,6 +251,18 @@ void budget_stays(struct budget *b, uid_t uid)
 	find(b, uid)->user.leaving--;
 }
 
+bool budget_one_may_leave(const struct budget *b, uid_t uid)
+{
+	const struct account *a = find(b, uid);
+
+	return a && a->user.leaving;
+}
+
+uint64_t budget_returns(const struct budget *b)
+{
+	return b->returns;
+}
+
 void budget_disconnect(struct budget *b, uid_t uid)
 {
 	struct account *a = find(b, uid);
@@ -257,6 +270,7 @@ void budget_disconnect(struct budget *b, uid_t uid)
 	assert(a->user.connections > 0 && a->user.leaving > 0);
 	a->user.connections--;
 	a->user.leaving--;
+	b->returns++;
 	end_if_empty(b, a);
 }
 
@@ -290,6 +304,7 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.leased -= bytes;
 	b->leased -= bytes;
+	b->returns++;
 	end_if_empty(b, a);
 }
 
@@ -325,6 +340,7 @@ void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.device_leased -= bytes;
 	b->device_leased -= bytes;
+	b->returns++;
 	end_if_empty(b, a);
 }
 

@@ -41,6 +41,12 @@ int budget_connect(struct budget *b, uid_t uid, const gid_t *gids, size_t count)
 void budget_may_leave(struct budget *b, uid_t uid);
 void budget_stays(struct budget *b, uid_t uid);
 
+/* May any of the user's connections leave? */
+bool budget_one_may_leave(const struct budget *b, uid_t uid);
+
+/* How often a user's connection has left, or memory has come back: who was refused may try again. */
+uint64_t budget_returns(const struct budget *b);
+
 /*
  * A counted connection that may leave is freed.  It counts until then: closing its descriptors may
  * hang, and a user must not have any number of those.

@@ -104,10 +104,11 @@ struct connection {
 	uint32_t first_ring; /* number of the next ring to be opened */
 	struct ring *new_rings[QUOIT_MAX_RINGS];
 	int file_fd;
-	/* a request that waits: for its answer, or until blocking calls are no longer behind, */
+	/* a request that waits: for its answer, for memory, or until blocking calls are not behind, */
 	struct quoit_ctl held;
 	struct ctl_fds
 		held_fds; /* and, of the latter, its descriptors; none: there is no such request */
+	uint64_t returns_seen; /* HELLO waits for memory: budget_returns when it was last tried */
 	struct kernels_ask kernels_ask;
 	struct function_ask function_ask;
 	struct serve_ask serve_ask;
@@ -123,8 +124,11 @@ void connection_request(struct connection *c, const struct quoit_ctl *m, const s
 /* Have these descriptors closed: they belong to no request. */
 void connection_drop_fds(struct connection *c, const struct ctl_fds *fds);
 
-/* Go on with requests that waited for a blocking call, if it is done. */
-void connection_look_at_blocking(struct connection *c);
+/* Go on with requests that waited for a blocking call, if it is done, or for memory. */
+void connection_look_at_waiting(struct connection *c);
+
+/* Does HELLO wait for memory of sessions that are ending?  Its patience ends that. */
+bool connection_hello_waits(const struct connection *c);
 
 /* Handle a reactor's answer. */
 void connection_answer(struct connection *c, const struct mail *m);

@@ -16,7 +16,16 @@
 #include "services.h"
 #include "shares.h"
 
-/* ---- requests that are answered here ---- */
+/* ---- HELLO ---- */
+
+/*
+ * A program that has crashed is often started again at once, while quoitd still ends its session:
+ * the user's memory is about to come back.
+ */
+static bool may_get_memory(const struct connection *c)
+{
+	return budget_one_may_leave(c->control->budget, c->uid) && totals_now_ns() < c->patience_ns;
+}
 
 static void on_hello(struct connection *c, const struct quoit_ctl *m)
 {
@@ -24,6 +33,12 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	struct session *s = NULL;
 
 	answer.result = session_admit(c, &m->hello, &answer, &s);
+	if (answer.result == -EDQUOT && may_get_memory(c)) {
+		c->pending = m->type;
+		c->held = *m;
+		c->returns_seen = budget_returns(c->control->budget);
+		return;
+	}
 	if (answer.result < 0) {
 		log_client(c->uid, "refused pid %d of uid %u: %s", c->pid, c->uid, answer.text);
 		connection_reply(c, &answer, NULL, 0);
@@ -38,6 +53,22 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 		    (unsigned long long)s->id, c->pid, c->uid, s->name, c->reactor,
 		    (unsigned long long)s->memory.lease >> 10);
 }
+
+bool connection_hello_waits(const struct connection *c)
+{
+	return c->state == CONNECTION_NEW && c->pending == QUOIT_CTL_HELLO;
+}
+
+static void look_at_hello(struct connection *c)
+{
+	if (!connection_hello_waits(c) || (c->returns_seen == budget_returns(c->control->budget) &&
+					   totals_now_ns() < c->patience_ns))
+		return;
+	c->pending = 0;
+	on_hello(c, &c->held);
+}
+
+/* ---- other requests that are answered here ---- */
 
 static void on_op(struct connection *c, const struct quoit_ctl *m)
 {
@@ -244,10 +275,11 @@ bool connection_may_go_on(const struct connection *c)
 	return c->state != CONNECTION_GONE && c->state != CONNECTION_DRAINING;
 }
 
-void connection_look_at_blocking(struct connection *c)
+void connection_look_at_waiting(struct connection *c)
 {
 	connection_look_at_files(c);
 	connection_look_at_memory(c);
+	look_at_hello(c);
 	if (c->held_fds.count && connection_may_go_on(c) && !blocking_is_behind(&c->blocking))
 		let_go_on(c);
 }

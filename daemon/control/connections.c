@@ -25,7 +25,7 @@ void connections_sweep(struct control *c)
 	for (struct connection **link = &c->connections; *link;) {
 		struct connection *conn = *link;
 
-		connection_look_at_blocking(conn);
+		connection_look_at_waiting(conn);
 		if (!connection_is_gone(conn) || !blocking_idle(&conn->blocking)) {
 			link = &conn->next;
 			continue;
@@ -42,7 +42,8 @@ void connections_end_silent(struct control *c)
 	uint64_t now = totals_now_ns();
 
 	for (struct connection *conn = c->connections; conn; conn = conn->next)
-		if (conn->state == CONNECTION_NEW && now > conn->patience_ns)
+		if (conn->state == CONNECTION_NEW && now > conn->patience_ns &&
+		    !connection_hello_waits(conn))
 			connection_end(conn, QUOIT_DAEMON_KILL_HANDSHAKE,
 				       "the client did not send HELLO in time (option hello-ms)");
 }

@@ -91,7 +91,8 @@ bool rests_begin(struct connection *conn)
 		return false;
 	rests_unwatch(conn);
 	conn->rests = ++conn->control->rests;
-	budget_may_leave(conn->control->budget, conn->uid);
+	if (conn->counted)
+		budget_may_leave(conn->control->budget, conn->uid);
 	return true;
 }
 
@@ -121,7 +122,8 @@ void rests_end(struct control *c)
 	if (!conn)
 		return;
 	conn->rests = 0;
-	budget_stays(c->budget, conn->uid);
+	if (conn->counted)
+		budget_stays(c->budget, conn->uid);
 	if (rests_watch(conn) < 0)
 		connection_end(
 			conn, QUOIT_DAEMON_KILL_SHORTAGE,

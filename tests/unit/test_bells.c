@@ -107,9 +107,14 @@ static void open_connection(struct control *c, struct connection *conn, uid_t ui
 	int pair[2];
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-	*conn = (struct connection){
-		.control = c, .next = c->connections, .uid = uid, .fd = pair[0], .pidfd = -1};
+	*conn = (struct connection){.control = c,
+				    .next = c->connections,
+				    .uid = uid,
+				    .fd = pair[0],
+				    .pidfd = -1,
+				    .counted = true};
 	c->connections = conn;
+	cr_assert_eq(budget_connect(c->budget, uid, NULL, 0), 0);
 	*ret_end = pair[1];
 	cr_assert_eq(rests_watch(conn), 0);
 	cr_assert_eq(send(pair[1], "", 1, 0), 1);
@@ -120,16 +125,20 @@ Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc
 {
 	static struct control c;
 	static struct connection dear, cheap;
+	const struct config config = {.uid_connections = 2};
 	struct epoll_event event[3];
 	int end[2];
 
 	c.epoll = epoll_create1(EPOLL_CLOEXEC);
+	c.budget = budget_new(&config);
 	open_connection(&c, &dear, 1000, &end[0]);
 	open_connection(&c, &cheap, 1001, &end[1]);
 	for (unsigned i = 0; i < 2; i++)
 		rests_count(&dear, dear_cpu_now() - tsc_from_ns(UINT64_C(1000000000)));
 	cr_expect(rests_begin(&dear));
 	cr_expect_not(rests_begin(&cheap));
+	cr_expect(budget_one_may_leave(c.budget, 1000), "it may have ended");
+	cr_expect_not(budget_one_may_leave(c.budget, 1001));
 	cr_assert_eq(epoll_wait(c.epoll, event, 3, 0), 1);
 	cr_expect_eq(event[0].data.ptr, &cheap);
 	rests_end(&c);
@@ -139,8 +148,10 @@ Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc
 	cr_expect_eq(rests_timeout_ms(&c), 0);
 	rests_end(&c);
 	cr_expect_not(dear.rests);
+	cr_expect_not(budget_one_may_leave(c.budget, 1000));
 	cr_expect_eq(epoll_wait(c.epoll, event, 3, 0), 2, "what it has sent is still there");
 	close(c.epoll);
+	budget_free(c.budget);
 	for (unsigned i = 0; i < 2; i++) {
 		close(end[i]);
 		close(i ? cheap.fd : dear.fd);
