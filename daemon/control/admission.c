@@ -162,7 +162,7 @@ void admission_decide(struct control *c, int fd)
 		return;
 	}
 	err = count_in(conn);
-	if (err == -EDQUOT && budget_wait(c->budget, conn->uid)) {
+	if (err == -EDQUOT && connection_wait(conn)) {
 		conn->state = CONNECTION_WAITS;
 		c->waiting++;
 		return;
@@ -180,7 +180,7 @@ static void go_on(struct connection *conn, bool all_heard)
 	if (err == -EDQUOT && (!all_heard || budget_one_may_leave(c->budget, conn->uid)) &&
 	    totals_now_ns() < conn->patience_ns)
 		return;
-	budget_wait_over(c->budget, conn->uid);
+	connection_wait_over(conn);
 	c->waiting--;
 	serve_or_refuse(conn, err);
 }

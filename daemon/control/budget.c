@@ -21,7 +21,6 @@ struct budget {
 	uint64_t device_memory, device_leased; /* on each device */
 	struct account *accounts;              /* of users that have anything */
 	size_t count, room;
-	uint64_t returns;
 };
 
 struct budget *budget_new(const struct config *config)
@@ -248,7 +247,10 @@ void budget_may_leave(struct budget *b, uid_t uid)
 
 void budget_stays(struct budget *b, uid_t uid)
 {
-	find(b, uid)->user.leaving--;
+	struct account *a = find(b, uid);
+
+	a->user.leaving--;
+	a->user.returns++; /* perhaps nothing more is to come */
 }
 
 bool budget_one_may_leave(const struct budget *b, uid_t uid)
@@ -258,9 +260,11 @@ bool budget_one_may_leave(const struct budget *b, uid_t uid)
 	return a && a->user.leaving;
 }
 
-uint64_t budget_returns(const struct budget *b)
+uint64_t budget_returns(const struct budget *b, uid_t uid)
 {
-	return b->returns;
+	const struct account *a = find(b, uid);
+
+	return a ? a->user.returns : 0;
 }
 
 void budget_disconnect(struct budget *b, uid_t uid)
@@ -270,7 +274,7 @@ void budget_disconnect(struct budget *b, uid_t uid)
 	assert(a->user.connections > 0 && a->user.leaving > 0);
 	a->user.connections--;
 	a->user.leaving--;
-	b->returns++;
+	a->user.returns++;
 	end_if_empty(b, a);
 }
 
@@ -304,7 +308,7 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.leased -= bytes;
 	b->leased -= bytes;
-	b->returns++;
+	a->user.returns++;
 	end_if_empty(b, a);
 }
 
@@ -340,7 +344,7 @@ void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.device_leased -= bytes;
 	b->device_leased -= bytes;
-	b->returns++;
+	a->user.returns++;
 	end_if_empty(b, a);
 }
 

@@ -44,8 +44,8 @@ void budget_stays(struct budget *b, uid_t uid);
 /* May any of the user's connections leave? */
 bool budget_one_may_leave(const struct budget *b, uid_t uid);
 
-/* How often a user's connection has left, or memory has come back: who was refused may try again. */
-uint64_t budget_returns(const struct budget *b);
+/* How often one of these has happened, or memory has come back: who waits may look again. */
+uint64_t budget_returns(const struct budget *b, uid_t uid);
 
 /*
  * A counted connection that may leave is freed.  It counts until then: closing its descriptors may
@@ -54,8 +54,8 @@ uint64_t budget_returns(const struct budget *b);
 void budget_disconnect(struct budget *b, uid_t uid);
 
 /*
- * Count a connection of the uid that waits for room after -EDQUOT.  False: BUDGET_WAITING wait
- * already.  budget_wait_over: it waits no more.
+ * Count a connection of the uid that waits, after -EDQUOT, for what may be given back.  False:
+ * BUDGET_WAITING wait already.  budget_wait_over: it waits no more.
  */
 #define BUDGET_WAITING 64u
 bool budget_wait(struct budget *b, uid_t uid);
@@ -68,7 +68,8 @@ struct budget_user {
 	bool share_is_set; /* at run time */
 	uint64_t connections, rings;
 	uint64_t leaving;       /* of the connections, those that may leave */
-	uint64_t waiting;       /* connections that wait for room, beside those */
+	uint64_t waiting;       /* connections that wait for what may be given back */
+	uint64_t returns;       /* see budget_returns */
 	uint64_t leased;        /* bytes of host memory */
 	uint64_t device_leased; /* bytes of each device */
 };

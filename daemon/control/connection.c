@@ -159,8 +159,22 @@ void connection_answer(struct connection *c, const struct mail *m)
 
 /* ---- the end ---- */
 
+bool connection_wait(struct connection *c)
+{
+	c->waits = budget_wait(c->control->budget, c->uid);
+	return c->waits;
+}
+
+void connection_wait_over(struct connection *c)
+{
+	if (c->waits)
+		budget_wait_over(c->control->budget, c->uid);
+	c->waits = false;
+}
+
 void connection_set_gone(struct connection *c)
 {
+	connection_wait_over(c);
 	c->state = CONNECTION_GONE;
 	if (c->counted && !c->rests)
 		budget_may_leave(c->control->budget, c->uid);

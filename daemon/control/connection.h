@@ -73,6 +73,7 @@ struct connection {
 	pid_t pid;
 	int pidfd;      /* of the process that connected; -1: there is none */
 	bool counted;   /* in the budget, as one of its user's */
+	bool waits;     /* in the budget, for what its user may give back */
 	bool only_asks; /* of quoitd's own user, which may ask but gets no session */
 	enum connection_state state;
 	uint64_t rests;       /* 0, or it is not read now (rests.h): its place in line */
@@ -141,6 +142,13 @@ void connection_end(struct connection *c, uint32_t counter, const char *text);
 
 /* As connection_end, with this result in the last message to the client. */
 void connection_refuse(struct connection *c, uint32_t counter, int result, const char *text);
+
+/*
+ * It waits for what its user may give back.  False: too many of the user do.  connection_wait_over:
+ * it does not, or no more.
+ */
+bool connection_wait(struct connection *c);
+void connection_wait_over(struct connection *c);
 
 /* It is hung up: from now on it only leaves. */
 void connection_set_gone(struct connection *c);

@@ -33,10 +33,10 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 	struct session *s = NULL;
 
 	answer.result = session_admit(c, &m->hello, &answer, &s);
-	if (answer.result == -EDQUOT && may_get_memory(c)) {
+	if (answer.result == -EDQUOT && may_get_memory(c) && connection_wait(c)) {
 		c->pending = m->type;
 		c->held = *m;
-		c->returns_seen = budget_returns(c->control->budget);
+		c->returns_seen = budget_returns(c->control->budget, c->uid);
 		return;
 	}
 	if (answer.result < 0) {
@@ -61,10 +61,12 @@ bool connection_hello_waits(const struct connection *c)
 
 static void look_at_hello(struct connection *c)
 {
-	if (!connection_hello_waits(c) || (c->returns_seen == budget_returns(c->control->budget) &&
-					   totals_now_ns() < c->patience_ns))
+	if (!connection_hello_waits(c) ||
+	    (c->returns_seen == budget_returns(c->control->budget, c->uid) &&
+	     totals_now_ns() < c->patience_ns))
 		return;
 	c->pending = 0;
+	connection_wait_over(c);
 	on_hello(c, &c->held);
 }
 

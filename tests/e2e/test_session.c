@@ -271,26 +271,56 @@ Test(session_e2e, a_close_can_cancel_what_has_not_started)
 	daemon_stop(&c.d);
 }
 
-/* One that dies with jobs in flight still has it when the next one asks. */
-Test(session_e2e, a_program_that_is_started_again_at_once_gets_the_lease_of_the_one_that_died)
-{
-	static const char *const options[] = {"--memory=96M", "--hello-ms=60000", NULL};
-	struct quoit_open_params p = {.host_bytes = 64 * MIB};
-	struct quoit_session *s;
-	struct client c;
+static const char *const room_for_one[] = {"--memory=96M", "--hello-ms=60000", NULL};
 
-	cr_assert_eq(daemon_start(&c.d, options), 0);
+/* It dies with jobs in flight, and so still has its lease when the next one asks. */
+static void die_with_a_lease(struct client *c)
+{
 	if (fork() == 0) {
-		c.s = client_session(&c, 64 * MIB);
-		if (quoit_open_ring(c.s, NULL, &c.q))
+		c->s = client_session(c, 64 * MIB);
+		if (quoit_open_ring(c->s, NULL, &c->q))
 			_exit(1);
-		client_busy(&c, client_large(&c), 100);
+		client_busy(c, client_large(c), 100);
 		_exit(0);
 	}
 	wait(NULL);
-	p.socket = c.d.socket;
+}
+
+static void expect_a_lease(const struct client *c)
+{
+	const struct quoit_open_params p = {.socket = c->d.socket, .host_bytes = 64 * MIB};
+	struct quoit_session *s;
+
 	cr_assert_eq(quoit_open(&p, &s), 0, "%s", quoit_open_text());
 	cr_expect_eq(quoit_close(s, 0), 0);
+}
+
+Test(session_e2e, a_program_that_is_started_again_at_once_gets_the_lease_of_the_one_that_died)
+{
+	struct client c;
+
+	cr_assert_eq(daemon_start(&c.d, room_for_one), 0);
+	die_with_a_lease(&c);
+	expect_a_lease(&c);
+	daemon_stop(&c.d);
+}
+
+Test(session_e2e, a_program_that_dies_while_it_waits_for_a_lease_is_in_nobodys_way)
+{
+	struct client c;
+	pid_t second;
+
+	cr_assert_eq(daemon_start(&c.d, room_for_one), 0);
+	die_with_a_lease(&c);
+	second = fork();
+	if (second == 0) {
+		c.s = client_session(&c, 64 * MIB);
+		pause();
+	}
+	usleep(20000);
+	kill(second, SIGKILL);
+	waitpid(second, NULL, 0);
+	expect_a_lease(&c);
 	daemon_stop(&c.d);
 }
 
