@@ -15,15 +15,6 @@
 #include "peer.h"
 #include "rests.h"
 
-/* Those that wait for others to be freed are looked at so often. */
-#define TICK_MS 100
-
-/* Until when a client may take what it has hello-ms for. */
-static uint64_t patience_ns(const struct control *c)
-{
-	return totals_now_ns() + c->config->hello_ms * 1000000;
-}
-
 /* The connection is not in epoll yet.  NULL: no memory. */
 static struct connection *new_connection(struct control *c, int fd, const struct ucred *peer)
 {
@@ -37,8 +28,7 @@ static struct connection *new_connection(struct control *c, int fd, const struct
 				    .uid = peer->uid,
 				    .pid = peer->pid,
 				    .pidfd = -1,
-				    .arena.fd = -1,
-				    .patience_ns = patience_ns(c)};
+				    .arena.fd = -1};
 	blocking_init(&conn->blocking, c->blocking, peer->uid, &c->dear);
 	c->connections = conn;
 	return conn;
@@ -85,6 +75,12 @@ static void refuse_count(struct connection *conn, int err)
 
 /* ---- serve ---- */
 
+/* From now on hello-ms count. */
+static void begin_patience(struct connection *conn)
+{
+	conn->patience_ns = totals_now_ns() + conn->control->config->hello_ms * 1000000;
+}
+
 /*
  * A system daemon cannot keep processes of its own uid out of its memory, so it gives them no
  * session: they may only ask.  A private daemon takes no other uid.
@@ -120,7 +116,7 @@ static void serve(struct connection *conn)
 	conn->counted = true;
 	conn->only_asks = conn->uid == geteuid() && !c->config->is_private;
 	conn->state = CONNECTION_NEW;
-	conn->patience_ns = patience_ns(c);
+	begin_patience(conn);
 	conn->pidfd = peer_open(conn->fd, conn->pid);
 	err = rests_watch(conn);
 	if (err < 0)
@@ -164,7 +160,7 @@ void admission_decide(struct control *c, int fd)
 	err = count_in(conn);
 	if (err == -EDQUOT && connection_wait(conn)) {
 		conn->state = CONNECTION_WAITS;
-		c->waiting++;
+		begin_patience(conn);
 		return;
 	}
 	serve_or_refuse(conn, err);
@@ -181,7 +177,6 @@ static void go_on(struct connection *conn, bool all_heard)
 	    totals_now_ns() < conn->patience_ns)
 		return;
 	connection_wait_over(conn);
-	c->waiting--;
 	serve_or_refuse(conn, err);
 }
 
@@ -195,12 +190,12 @@ void admission_go_on(struct control *c, bool all_heard)
 			go_on(conn, all_heard);
 }
 
-int admission_timeout_ms(const struct control *c)
+bool admission_is_due(const struct control *c)
 {
 	if (!c->waiting)
-		return -1;
+		return false;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_WAITS && !budget_one_may_leave(c->budget, conn->uid))
-			return 0;
-	return TICK_MS;
+			return true;
+	return false;
 }

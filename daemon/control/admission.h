@@ -23,7 +23,7 @@ void admission_decide(struct control *c, int fd);
  */
 void admission_go_on(struct control *c, bool all_heard);
 
-/* Milliseconds until admission_go_on is to be called again; -1: none waits. */
-int admission_timeout_ms(const struct control *c);
+/* Is admission_go_on to be called at once?  A connection waits only for epoll to have reported all. */
+bool admission_is_due(const struct control *c);
 
 #endif

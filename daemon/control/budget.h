@@ -44,7 +44,10 @@ void budget_stays(struct budget *b, uid_t uid);
 /* May any of the user's connections leave? */
 bool budget_one_may_leave(const struct budget *b, uid_t uid);
 
-/* How often one of these has happened, or memory has come back: who waits may look again. */
+/*
+ * Counts each time that a connection of the user stays or is freed, or that memory of the user comes
+ * back.  A connection that waits looks again when the count has changed.
+ */
 uint64_t budget_returns(const struct budget *b, uid_t uid);
 
 /*

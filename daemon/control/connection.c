@@ -162,13 +162,16 @@ void connection_answer(struct connection *c, const struct mail *m)
 bool connection_wait(struct connection *c)
 {
 	c->waits = budget_wait(c->control->budget, c->uid);
+	c->control->waiting += c->waits;
 	return c->waits;
 }
 
 void connection_wait_over(struct connection *c)
 {
-	if (c->waits)
-		budget_wait_over(c->control->budget, c->uid);
+	if (!c->waits)
+		return;
+	budget_wait_over(c->control->budget, c->uid);
+	c->control->waiting--;
 	c->waits = false;
 }
 

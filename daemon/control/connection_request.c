@@ -56,7 +56,7 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 
 bool connection_hello_waits(const struct connection *c)
 {
-	return c->state == CONNECTION_NEW && c->pending == QUOIT_CTL_HELLO;
+	return c->waits && c->state == CONNECTION_NEW;
 }
 
 static void look_at_hello(struct connection *c)

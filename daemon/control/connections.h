@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connections.h - the list of all connections, control->connections; listener.c adds to it.  Control
+ * connections.h - the list of all connections, control->connections; admission.c adds to it.  Control
  * thread only.
  */
 #ifndef QUOITD_CONNECTIONS_H

@@ -157,7 +157,7 @@ static void on_signal(struct control *c)
 
 static int timeout_for_others(const struct control *c)
 {
-	if (c->accept_from_ns || c->stop || service_manager_has_news(c))
+	if (c->accept_from_ns || c->stop || c->waiting || service_manager_has_news(c))
 		return TICK_MS;
 	for (const struct connection *conn = c->connections; conn; conn = conn->next)
 		if (conn->state == CONNECTION_NEW)
@@ -175,8 +175,9 @@ static int timeout_ms(struct control *c)
 {
 	int first = earlier(recorder_timeout_ms(c), rests_timeout_ms(c));
 
+	if (admission_is_due(c))
+		return 0;
 	first = earlier(first, services_timeout_ms(c));
-	first = earlier(first, admission_timeout_ms(c));
 	return earlier(earlier(first, names_timeout_ms(c)), timeout_for_others(c));
 }
 

@@ -59,7 +59,7 @@ struct control {
 	uint64_t rests;         /* how often a connection has begun to rest */
 	struct quoit_totals *totals;
 	struct connection *connections;
-	uint32_t waiting; /* connections that wait for room (admission.h) */
+	uint32_t waiting; /* connections that wait (connection_wait) */
 	struct {
 		struct service *first;
 		uint64_t last_id;

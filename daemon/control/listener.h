@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * listener.h - the socket that clients connect to.  Control thread only.
- */
+/* listener.h - the socket that clients connect to.  Control thread only. */
 #ifndef QUOITD_LISTENER_H
 #define QUOITD_LISTENER_H
 
@@ -22,8 +20,8 @@ struct arrivals {
 };
 
 /*
- * Take connections that wait there.
- * Where taking fails, no more are taken until control->accept_from_ns.
+ * Take connections that wait there.  Where taking fails, no more are taken until
+ * control->accept_from_ns.
  */
 void listener_take(struct control *c, struct arrivals *ret);
 

@@ -53,8 +53,8 @@ static bool can_take(const struct server *s, const struct service_call *call, ui
 }
 
 /*
- * A server with a thread whose function waits; it may wait for this very call.  The thread runs the
- * call before it goes on with that function, which delays the function.  So this is the last choice.
+ * The last choice: a server one of whose threads runs a function that waits, perhaps for this very
+ * call.  That thread runs the call first, and the function goes on later.
  */
 static struct server *choose_suspended(const struct service *service,
 				       const struct service_call *call)

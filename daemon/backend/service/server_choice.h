@@ -5,8 +5,9 @@
  * A call goes to a server with a free thread: first to one on the node of its caller, then to the
  * one with the most free threads.  Short calls go ahead of their turn, so that a thread finds the
  * next one when it returns; of long ones none does while there are several servers, so that none
- * waits at one while another has a free thread.  Servers without threads come behind all that have
- * some: a thread of the program's own may come.  The last choice is a thread whose function waits.
+ * waits at one while another has a free thread.  A server without threads comes behind all that
+ * have some: a thread of the program's own may come and serve.  The last choice is a server with a
+ * thread that runs a function which waits.
  *
  * Only the home's thread calls these (service_queue.h).
  */
