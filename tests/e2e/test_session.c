@@ -307,20 +307,25 @@ Test(session_e2e, a_program_that_is_started_again_at_once_gets_the_lease_of_the_
 
 Test(session_e2e, a_program_that_dies_while_it_waits_for_a_lease_is_in_nobodys_way)
 {
+	const struct quoit_totals *t;
 	struct client c;
 	pid_t second;
 
 	cr_assert_eq(daemon_start(&c.d, room_for_one), 0);
+	t = daemon_totals(&c.d);
 	die_with_a_lease(&c);
 	second = fork();
 	if (second == 0) {
 		c.s = client_session(&c, 64 * MIB);
 		pause();
 	}
-	usleep(20000);
+	while (__atomic_load_n(&t->value[QUOIT_DAEMON_CONNECTIONS], __ATOMIC_RELAXED) < 2)
+		usleep(1000);
+	usleep(10000); /* it says HELLO just after it has connected */
 	kill(second, SIGKILL);
 	waitpid(second, NULL, 0);
 	expect_a_lease(&c);
+	daemon_totals_unmap(t);
 	daemon_stop(&c.d);
 }
 

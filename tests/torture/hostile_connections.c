@@ -102,9 +102,6 @@ static void close_and_open(struct stage *s, unsigned others)
 		CHECK(s, !ctl_get(new[i].socket, &answer) && answer.result == -ESRCH);
 		ctl_leave(s, &new[i]);
 	}
-	while (!s->bad &&
-	       callers_risen(s, QUOIT_DAEMON_CLIENTS_LEFT) < s->expected[QUOIT_DAEMON_CLIENTS_LEFT])
-		usleep(1000);
 }
 
 static void connections_that_were_closed_make_room_at_once(struct stage *s)

@@ -158,6 +158,24 @@ Test(rests, whose_messages_are_dear_is_not_read_until_it_has_rested, .init = tsc
 	}
 }
 
+/* Else a user's connections that end while they wait would use up what may wait. */
+Test(rests, who_ends_while_it_waits_is_not_among_those_that_wait)
+{
+	static struct control c;
+	static struct connection conn;
+	const struct config config = {.uid_connections = 1};
+
+	c.budget = budget_new(&config);
+	conn = (struct connection){.control = &c, .uid = 1000, .counted = true};
+	cr_assert_eq(budget_connect(c.budget, 1000, NULL, 0), 0);
+	cr_assert(connection_wait(&conn));
+	cr_expect_eq(c.waiting, 1);
+	connection_set_gone(&conn);
+	cr_expect_eq(c.waiting, 0);
+	cr_expect_eq(budget_of(c.budget, 1000)->waiting, 0);
+	budget_free(c.budget);
+}
+
 /* ---- recorders ---- */
 
 Test(rests, whose_recorders_look_for_long_rests_and_nobody_else, .init = tsc_init)

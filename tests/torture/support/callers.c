@@ -52,7 +52,7 @@ void callers_await_departures(struct stage *s)
 void callers_play(struct stage *s, const struct stage_case *cases, unsigned count,
 		  const struct stage_case *with_users, unsigned users_count)
 {
-	static const char *const options[] = {"--hello-ms=1000", "--uid-connections=40", NULL};
+	static const char *const options[] = {"--hello-ms=5000", "--uid-connections=40", NULL};
 	const struct stage_scene scene = {.options = options};
 
 	stage_play(s, &scene, cases, count);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* watches.h - many epoll watches of one descriptor: whoever wakes its readers goes through all */
+/*
+ * watches.h - many epoll watches of one descriptor.
+ *
+ * The thread that wakes its readers goes through all of them, in the kernel.
+ */
 #ifndef TORTURE_WATCHES_H
 #define TORTURE_WATCHES_H
 
 #include "stage.h"
 
-/* EPOLLS times COPIES watches; more descriptors are not needed for that. */
+/* Each of so many epolls watches each of so many copies: 4096 watches by 128 descriptors. */
 #define WATCHES_EPOLLS 64u
 #define WATCHES_COPIES 64u
 
