@@ -308,7 +308,7 @@ void budget_return(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.leased -= bytes;
 	b->leased -= bytes;
-	a->user.returns++;
+	a->user.returns += bytes != 0; /* one that was refused returns nothing */
 	end_if_empty(b, a);
 }
 
@@ -344,7 +344,7 @@ void budget_return_device(struct budget *b, uid_t uid, uint64_t bytes)
 
 	a->user.device_leased -= bytes;
 	b->device_leased -= bytes;
-	a->user.returns++;
+	a->user.returns += bytes != 0; /* one that was refused returns nothing */
 	end_if_empty(b, a);
 }
 

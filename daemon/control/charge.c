@@ -17,13 +17,16 @@ int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	int err = budget_lease(c->control->budget, c->uid, bytes, ret_left);
 
-	if (err < 0) {
-		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+	if (err < 0)
 		return err;
-	}
 	c->leased += bytes;
 	charge_show(c->control);
 	return 0;
+}
+
+void charge_refused(const struct connection *c)
+{
+	totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
 }
 
 void charge_return_memory(struct connection *c, uint64_t bytes)
@@ -37,10 +40,8 @@ int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left)
 {
 	int err = budget_lease_device(c->control->budget, c->uid, bytes, ret_left);
 
-	if (err < 0) {
-		totals_count(c->control->totals, QUOIT_DAEMON_REFUSED_LEASE);
+	if (err < 0)
 		return err;
-	}
 	c->device_leased += bytes;
 	charge_show(c->control);
 	return 0;

@@ -10,8 +10,12 @@
 
 #include "connection.h"
 
-/* 0, or -EDQUOT, which is counted.  *ret_left: the bytes that were left before. */
+/*
+ * 0 or -EDQUOT.  *ret_left: the bytes that were left before.  Who refuses the client says so by
+ * charge_refused, which counts it: HELLO may wait and try again instead.
+ */
 int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
+void charge_refused(const struct connection *c);
 
 void charge_return_memory(struct connection *c, uint64_t bytes);
 
@@ -31,7 +35,7 @@ void charge_show(const struct control *control);
 int charge_device(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 void charge_return_device(struct connection *c, uint64_t bytes);
 
-/* As charge_memory, for rings. */
+/* For rings: 0, or -EDQUOT, which is counted. */
 int charge_rings(struct connection *c, uint32_t count, uint64_t *ret_left);
 void charge_return_rings(struct connection *c, uint32_t count);
 

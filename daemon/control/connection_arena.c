@@ -88,13 +88,15 @@ static int check(struct connection *c, uint64_t arena, char *text, size_t size)
 	c->handover.upto = bytes;
 	cost = bytes - c->arena_bytes + tables(c, bytes);
 	err = charge_memory(c, cost, &left);
-	if (err < 0)
+	if (err < 0) {
+		charge_refused(c);
 		snprintf(text, size,
 			 "the arena cannot grow by %llu KiB: %llu KiB are left to this user; close "
 			 "sessions",
 			 (unsigned long long)cost >> 10, (unsigned long long)left >> 10);
-	else
+	} else {
 		c->arena_peak = bytes > c->arena_peak ? bytes : c->arena_peak;
+	}
 	return err;
 }
 

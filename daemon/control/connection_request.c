@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "charge.h"
 #include "connections.h"
 #include "counters.h"
 #include "hello.h"
@@ -39,6 +40,8 @@ static void on_hello(struct connection *c, const struct quoit_ctl *m)
 		c->returns_seen = budget_returns(c->control->budget, c->uid);
 		return;
 	}
+	if (answer.result == -EDQUOT)
+		charge_refused(c);
 	if (answer.result < 0) {
 		log_client(c->uid, "refused pid %d of uid %u: %s", c->pid, c->uid, answer.text);
 		connection_reply(c, &answer, NULL, 0);

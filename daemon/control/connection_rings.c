@@ -105,6 +105,7 @@ static int charge_ring_open(struct connection *c, char *text, size_t size)
 	}
 	err = charge_memory(c, bytes, &left);
 	if (err < 0) {
+		charge_refused(c);
 		charge_return_rings(c, c->ring_open.count);
 		snprintf(
 			text, size,

@@ -64,6 +64,20 @@ Test(budget, a_user_whose_connections_only_wait_is_known)
 	cr_expect_null(budget_of(budget, 1));
 }
 
+Test(budget, who_waits_looks_again_when_its_user_has_given_something_back)
+{
+	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
+	cr_assert_eq(budget_connect(budget, 1, NULL, 0), 0);
+	cr_assert_eq(budget_lease(budget, 1, 10, &left), 0);
+	budget_return(budget, 1, 0);
+	budget_return_device(budget, 1, 0);
+	cr_expect_eq(budget_returns(budget, 1), 0, "nothing has come back");
+	budget_return(budget, 1, 10);
+	cr_expect_eq(budget_returns(budget, 1), 1);
+	disconnect(1);
+	cr_expect_eq(budget_returns(budget, 1), 2);
+}
+
 Test(budget, a_users_rings_end_at_the_users_limit_and_come_back)
 {
 	budget_connect(budget, 1, NULL, 0);
