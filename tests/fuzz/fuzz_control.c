@@ -338,7 +338,10 @@ static void connect_client(struct client *c)
 					     .fd = pair[0],
 					     .pidfd = -1,
 					     .uid = 1000,
-					     .pid = getpid()};
+					     .pid = getpid(),
+					     .state = CONNECTION_NEW,
+					     .counted = true,
+					     .patience_ns = UINT64_MAX};
 	blocking_init(&c->connection->blocking, control.blocking, 1000, &control.dear);
 	control.connections = c->connection;
 }
@@ -543,12 +546,12 @@ static void hand_over(struct client *c, const struct quoit_ctl *m, uint8_t how, 
 /* No file system hangs here: wait until all descriptors are closed. */
 static void await_blocking(struct client *c)
 {
-	connection_look_at_blocking(c->connection);
+	connection_look_at_waiting(c->connection);
 	while (!blocking_idle(&c->connection->blocking)) {
 		struct pollfd p = {.fd = control.eventfd, .events = POLLIN};
 
 		REQUIRE(poll(&p, 1, 10000) == 1);
-		connection_look_at_blocking(c->connection);
+		connection_look_at_waiting(c->connection);
 	}
 }
 
@@ -679,8 +682,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			send_message(c, &in);
 		recorder_advance(&control);
-		for (unsigned i = 0; i < CLIENTS; i++)
+		for (unsigned i = 0; i < CLIENTS; i++) {
+			connection_look_at_waiting(client[i].connection);
 			read_replies(&client[i]);
+		}
 	}
 	for (unsigned i = 0; i < CLIENTS; i++)
 		disconnect(&client[i]);
@@ -689,6 +694,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(!control.lent);
 	REQUIRE(budget_leased(control.budget) == 0);
 	REQUIRE(control.sessions_of[0] == 0);
+	REQUIRE(control.waiting == 0);
 	control.connections = NULL;
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		budget_disconnect(control.budget, 1000);
