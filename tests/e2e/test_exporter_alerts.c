@@ -3,7 +3,6 @@
  * test_exporter_alerts.c - alerts about services, locks and queues: programs with one cause each,
  * and programs that look as if they had it
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "offer.h"
 #include "parties.h"
 #include "prometheus.h"
+#include "rounds.h"
 
 TestSuite(exporter_alerts, .timeout = 600);
 
@@ -92,36 +92,6 @@ static void expect_no_alert(const struct daemon *d, const char *kind)
 	watch_end(&w);
 }
 
-/* ---- rounds beside the test ---- */
-
-struct rounds {
-	pthread_t thread;
-	void (*round)(struct party *p);
-	struct party *p;
-	bool stop;
-};
-
-static void *do_rounds(void *arg)
-{
-	struct rounds *r = arg;
-
-	while (!__atomic_load_n(&r->stop, __ATOMIC_SEQ_CST))
-		r->round(r->p);
-	return NULL;
-}
-
-static void rounds_begin(struct rounds *r, void (*round)(struct party *p), struct party *p)
-{
-	*r = (struct rounds){.round = round, .p = p};
-	cr_assert_eq(pthread_create(&r->thread, NULL, do_rounds, r), 0);
-}
-
-static void rounds_end(struct rounds *r)
-{
-	__atomic_store_n(&r->stop, true, __ATOMIC_SEQ_CST);
-	pthread_join(r->thread, NULL);
-}
-
 static void need_prometheus(void)
 {
 	if (!prometheus_is_there())
@@ -131,8 +101,10 @@ static void need_prometheus(void)
 /* ---- locks ---- */
 
 /* It gives up, and tries again: that is no sign that the lock is passed on. */
-static void try_lock(struct party *p)
+static void try_lock(void *arg)
 {
+	struct party *p = arg;
+
 	cr_expect_eq(
 		quoit_run(p->q, quoit_with_deadline(quoit_lock(p->number, 0), ROUND_US), SOON_MS),
 		-ETIME);
@@ -150,15 +122,17 @@ Test(exporter_alerts, lock_that_is_not_passed_on_is_told)
 	c.number = party_number(quoit_open_lock(c.s, PARTIES_NAME, NULL));
 	cr_assert_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
 	(void)party_start(&t.a, quoit_lock(t.a.number, 0));
-	rounds_begin(&r, try_lock, &c);
+	r = rounds_begin(try_lock, &c);
 	expect_alert(&t.f.d, "QuoitLockStuck", PARTIES_NAME);
 	rounds_end(&r);
 	quoit_close(c.s, 0);
 	parties_end(&t);
 }
 
-static void lock_for_long(struct party *p)
+static void lock_for_long(void *arg)
 {
+	struct party *p = arg;
+
 	cr_assert_eq(quoit_run(p->q, quoit_lock(p->number, 0), SOON_MS), 0);
 	usleep(ROUND_US);
 	cr_assert_eq(quoit_run(p->q, quoit_unlock(p->number, 0), SOON_MS), 0);
@@ -171,8 +145,8 @@ Test(exporter_alerts, lock_that_is_passed_on_is_not_told)
 
 	need_prometheus();
 	t = parties_begin_with(quoit_open_lock, NULL);
-	rounds_begin(&a, lock_for_long, &t.a);
-	rounds_begin(&b, lock_for_long, &t.b);
+	a = rounds_begin(lock_for_long, &t.a);
+	b = rounds_begin(lock_for_long, &t.b);
 	expect_no_alert(&t.f.d, "lock");
 	rounds_end(&a);
 	rounds_end(&b);
@@ -226,8 +200,9 @@ Test(exporter_alerts, queue_that_stays_full_is_told)
 }
 
 /* Receive the oldest and send one more, so that it is always full. */
-static void pass_one(struct party *p)
+static void pass_one(void *arg)
 {
+	struct party *p = arg;
 	quoit_tensor x = row(p), y = row(p);
 
 	cr_assert_eq(quoit_push(p->q, quoit_send(p->number, x)), 0);
@@ -244,7 +219,7 @@ Test(exporter_alerts, full_queue_that_moves_is_not_told)
 
 	need_prometheus();
 	t = fill_queue();
-	rounds_begin(&r, pass_one, &t.b);
+	r = rounds_begin(pass_one, &t.b);
 	expect_no_alert(&t.f.d, "queue");
 	rounds_end(&r);
 	parties_end(&t);
@@ -325,8 +300,10 @@ Test(exporter_alerts, service_of_which_no_call_returns_is_told)
 
 #define NAPS 32
 
-static void nap_long(struct party *p)
+static void nap_long(void *arg)
 {
+	struct party *p = arg;
+
 	for (unsigned i = 0; i < NAPS; i++)
 		cr_assert_eq(quoit_push(p->q, quoit_with_scalars(quoit_call(p->number, 0, 0, 0, 0),
 								 ROUND_US, 0)),
@@ -342,7 +319,7 @@ Test(exporter_alerts, service_with_a_backlog_is_not_told)
 	need_prometheus();
 	s = serve();
 	s.t.a.number = party_number(quoit_find_service_function(s.service, "nap"));
-	rounds_begin(&r, nap_long, &s.t.a);
+	r = rounds_begin(nap_long, &s.t.a);
 	expect_no_alert(&s.t.f.d, "service");
 	rounds_end(&r);
 	end_served(&s);

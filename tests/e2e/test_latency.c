@@ -16,6 +16,7 @@
 
 #include "client.h"
 #include "executor.h"
+#include "rounds.h"
 #include "tool.h"
 
 #define MS       1000 /* for usleep */
@@ -319,12 +320,24 @@ Test(latency, the_file_goes_with_its_session)
 
 /* ---- a session's limit ---- */
 
+/* What a client of the limit's tests does again and again, and with what. */
+struct habit {
+	struct house h;
+	quoit_tensor a, b, c[200];
+};
+
+/* Wait until `quoit ps` names this limit of the session, which does the same all the time. */
 static void expect_limit(const struct house *h, const char *limit)
 {
 	char said[256];
 
-	cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s -o limit=", h->d.socket), 0);
-	said[strcspn(said, "\n")] = '\0';
+	for (int i = 0; i < 10 * PATIENCE; i++, usleep(10 * MS)) {
+		cr_expect_eq(tool_run(said, sizeof said, "ps --socket=%s -o limit=", h->d.socket),
+			     0);
+		said[strcspn(said, "\n")] = '\0';
+		if (!strcmp(said, limit))
+			return;
+	}
 	cr_expect_str_eq(said, limit);
 }
 
@@ -334,84 +347,122 @@ static void reap_all(const struct house *h, unsigned count)
 		cr_assert_eq(house_reap(h->q, NULL).res, 0);
 }
 
-Test(latency, a_client_that_thinks_between_jobs_limits_itself)
+/* A client that does nothing but this is limited by that. */
+static void expect_limit_of(void (*round)(void *habit), struct habit *habit, const char *limit)
 {
-	struct house h = house_open(8);
+	struct rounds rounds = rounds_begin(round, habit);
 
-	for (int i = 0; i < 10; i++) {
-		cr_assert_eq(house_run(h.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
-		usleep(40 * MS);
-	}
-	expect_limit(&h, "client");
-	house_close(&h);
+	expect_limit(&habit->h, limit);
+	rounds_end(&rounds);
 }
 
-Test(latency, a_chain_waits_for_data)
+static void think(void *arg)
 {
-	struct house h = house_open(64);
-	quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, 16);
+	struct habit *habit = arg;
+
+	cr_assert_eq(house_run(habit->h.q, quoit_nop(QUOIT_NO_TENSOR)), 0);
+	usleep(40 * MS);
+}
+
+Test(latency, a_client_that_thinks_between_jobs_limits_itself, .timeout = 120)
+{
+	struct habit habit = {.h = house_open(8)};
+
+	expect_limit_of(think, &habit, "client");
+	house_close(&habit.h);
+}
+
+static void chain(void *arg)
+{
+	struct habit *habit = arg;
 
 	for (unsigned i = 0; i < 30; i++)
-		house_submit(h.q, house_nap(&h, t, 30, SLEEP_WELL), i);
-	reap_all(&h, 30);
-	expect_limit(&h, "data");
-	house_close(&h);
+		house_submit(habit->h.q, house_nap(&habit->h, habit->a, 30, SLEEP_WELL), i);
+	reap_all(&habit->h, 30);
 }
 
-Test(latency, jobs_beyond_the_lease_wait_for_memory)
+Test(latency, a_chain_waits_for_data, .timeout = 120)
 {
-	struct house h = house_open(64);
+	struct habit habit = {.h = house_open(64)};
+
+	habit.a = quoit_create_vector(habit.h.q, QUOIT_F32, 16);
+	expect_limit_of(chain, &habit, "data");
+	house_close(&habit.h);
+}
+
+static void want_much(void *arg)
+{
+	struct habit *habit = arg;
 	struct quoit_info info;
 	uint32_t much;
 
-	quoit_get_info(h.s, &info);
+	quoit_get_info(habit->h.s, &info);
 	much = (uint32_t)(info.host_bytes / 3 * 2 / sizeof(float));
 	for (unsigned i = 0; i < 12; i++) {
-		quoit_tensor t = quoit_create_vector(h.q, QUOIT_F32, much);
+		quoit_tensor t = quoit_create_vector(habit->h.q, QUOIT_F32, much);
 
-		house_submit(h.q, house_nap(&h, t, 100, SLEEP_WELL), i);
-		cr_assert_eq(quoit_free(h.q, t), 0);
+		house_submit(habit->h.q, house_nap(&habit->h, t, 100, SLEEP_WELL), i);
+		cr_assert_eq(quoit_free(habit->h.q, t), 0);
 	}
-	reap_all(&h, 12);
-	expect_limit(&h, "memory");
-	house_close(&h);
+	reap_all(&habit->h, 12);
 }
 
-Test(latency, many_long_jobs_wait_for_their_turn)
+Test(latency, jobs_beyond_the_lease_wait_for_memory, .timeout = 120)
 {
-	struct house h = house_open(1024);
-	quoit_tensor a = quoit_create_matrix(h.q, QUOIT_F32, 64, 10000);
-	quoit_tensor b = quoit_create_matrix(h.q, QUOIT_F32, 10000, 64), c[200];
+	struct habit habit = {.h = house_open(64)};
+
+	expect_limit_of(want_much, &habit, "memory");
+	house_close(&habit.h);
+}
+
+static void multiply(void *arg)
+{
+	struct habit *habit = arg;
+
+	for (unsigned i = 0; i < 200; i++)
+		house_submit(habit->h.q, quoit_gemm(habit->c[i], habit->a, habit->b, 0, 1, 0), i);
+	reap_all(&habit->h, 200);
+}
+
+Test(latency, many_long_jobs_wait_for_their_turn, .timeout = 120)
+{
+	struct habit habit = {.h = house_open(1024)};
+	struct quoit_ring *q = habit.h.q;
+	struct rounds rounds;
 	char said[8192];
 
-	house_submit(h.q, quoit_fill(a, 1), 0);
-	house_submit(h.q, quoit_fill(b, 1), 0);
+	habit.a = quoit_create_matrix(q, QUOIT_F32, 64, 10000);
+	habit.b = quoit_create_matrix(q, QUOIT_F32, 10000, 64);
+	house_submit(q, quoit_fill(habit.a, 1), 0);
+	house_submit(q, quoit_fill(habit.b, 1), 0);
 	for (unsigned i = 0; i < 200; i++) {
-		c[i] = quoit_create_matrix(h.q, QUOIT_F32, 64, 64);
-		house_submit(h.q, quoit_fill(c[i], 1), i); /* so that it has its bytes */
+		habit.c[i] = quoit_create_matrix(q, QUOIT_F32, 64, 64);
+		house_submit(q, quoit_fill(habit.c[i], 1), i); /* so that it has its bytes */
 	}
-	reap_all(&h, 202);
-	for (unsigned k = 0; k < 5; k++) {
-		for (unsigned i = 0; i < 200; i++)
-			house_submit(h.q, quoit_gemm(c[i], a, b, 0, 1, 0), i);
-		reap_all(&h, 200);
-	}
-	expect_limit(&h, "turn");
-	cr_expect_eq(
-		tool_run(said, sizeof said, "top --batch -n1 --session=1 --socket=%s", h.d.socket),
-		0);
+	reap_all(&habit.h, 202);
+	rounds = rounds_begin(multiply, &habit);
+	expect_limit(&habit.h, "turn");
+	cr_expect_eq(tool_run(said, sizeof said, "top --batch -n1 --session=1 --socket=%s",
+			      habit.h.d.socket),
+		     0);
+	rounds_end(&rounds);
 	cr_expect(strstr(said, "Limited by cores or devices: jobs wait"), "%s", said);
 	cr_expect(strstr(said, "of what ran, gemm took"), "%s", said);
-	house_close(&h);
+	house_close(&habit.h);
 }
 
-Test(latency, one_long_job_at_a_time_is_limited_by_how_long_it_runs)
+static void run_long(void *arg)
 {
-	struct house h = house_open(8);
+	struct habit *habit = arg;
 
-	cr_assert_eq(house_run(h.q, house_nap(&h, QUOIT_NO_TENSOR, 0, SLEEP_WELL)), 0);
-	for (int i = 0; i < 8; i++)
-		cr_assert_eq(house_run(h.q, house_nap(&h, QUOIT_NO_TENSOR, 200, SLEEP_WELL)), 0);
-	expect_limit(&h, "run");
-	house_close(&h);
+	cr_assert_eq(house_run(habit->h.q, house_nap(&habit->h, QUOIT_NO_TENSOR, 200, SLEEP_WELL)),
+		     0);
+}
+
+Test(latency, one_long_job_at_a_time_is_limited_by_how_long_it_runs, .timeout = 120)
+{
+	struct habit habit = {.h = house_open(8)};
+
+	expect_limit_of(run_long, &habit, "run");
+	house_close(&habit.h);
 }

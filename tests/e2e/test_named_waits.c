@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +20,8 @@
 
 #include "offer.h"
 #include "parties.h"
+#include "recording.h"
+#include "rounds.h"
 #include "tool.h"
 #include "users.h"
 
@@ -148,44 +149,6 @@ static double now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-/* ---- what is done meanwhile ---- */
-
-/* Rounds of work beside the test, so that what it looks at does not end. */
-struct rounds {
-	pthread_t thread;
-	void (*round)(void *arg);
-	void *arg;
-	bool *stop;
-};
-
-static void *do_rounds(void *arg)
-{
-	const struct rounds r = *(struct rounds *)arg;
-
-	free(arg);
-	while (!__atomic_load_n(r.stop, __ATOMIC_SEQ_CST))
-		r.round(r.arg);
-	return NULL;
-}
-
-static struct rounds rounds_begin(void (*round)(void *arg), void *arg)
-{
-	struct rounds r = {.round = round, .arg = arg, .stop = calloc(1, sizeof *r.stop)};
-	struct rounds *own = malloc(sizeof *own);
-
-	cr_assert(r.stop && own);
-	*own = r;
-	cr_assert_eq(pthread_create(&r.thread, NULL, do_rounds, own), 0);
-	return r;
-}
-
-static void rounds_end(struct rounds *r)
-{
-	__atomic_store_n(r->stop, true, __ATOMIC_SEQ_CST);
-	pthread_join(r->thread, NULL);
-	free(r->stop);
 }
 
 /* ---- locks ---- */
@@ -695,83 +658,24 @@ Test(named_waits, jobs_that_wait_for_others_are_counted_for_the_machine)
 
 /* ---- recordings ---- */
 
-static char path[] = "/tmp/quoit-named.XXXXXX";
-
-static char *read_tool(const char *line)
-{
-	const size_t most = 4 << 20;
-	char all[256], *text = malloc(most);
-	FILE *from;
-	size_t n;
-
-	snprintf(all, sizeof all, "%s/quoit %s", tool_folder(), line);
-	from = popen(all, "r");
-	cr_assert(text && from);
-	n = fread(text, 1, most - 1, from);
-	text[n] = '\0';
-	cr_expect_eq(pclose(from), 0);
-	return text;
-}
-
-static unsigned times(const char *text, const char *words)
-{
-	unsigned n = 0;
-
-	for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
-		n++;
-	return n;
-}
-
-/* Record this process, until quoitd ends.  Returns when this session is recorded. */
-static FILE *begin_record(const struct daemon *d, struct quoit_session *s)
-{
-	char line[256];
-	FILE *recorder;
-
-	cr_assert_geq(mkstemp(path), 0);
-	snprintf(line, sizeof line, "exec %s/quoit trace record -p %d --socket=%s -o %s 2>&1",
-		 tool_folder(), getpid(), d->socket, path);
-	recorder = popen(line, "r");
-	cr_assert(recorder);
-	snprintf(line, sizeof line, "%s/private/sessions/trace.%" PRIu64, d->folder, session_of(s));
-	for (unsigned ms = 0; access(line, F_OK) < 0; ms += 10) {
-		cr_assert_lt(ms, PATIENCE_MS, "%s", line);
-		usleep(10000);
-	}
-	usleep(300000); /* until the recorder has seen it */
-	return recorder;
-}
-
-static void end_record(FILE *recorder)
-{
-	char line[256];
-
-	while (fgets(line, sizeof line, recorder))
-		;
-	(void)pclose(recorder);
-}
-
 Test(named_waits, trace_and_report_have_each_wait_for_a_lock_by_its_name)
 {
 	struct parties t = parties_begin_with(quoit_open_lock, NULL);
-	FILE *recorder = begin_record(&t.f.d, t.b.s);
+	struct recording r = recording_begin(&t.f.d, t.b.s);
 	unsigned long long n = 0, waited = 0, stalled = 0;
-	char *text, words[64];
 	const char *at;
+	char *text;
 
 	for (unsigned i = 0; i < ROUNDS; i++)
 		lock_in_turn(&t);
-	usleep(300000);
 	parties_end(&t);
-	end_record(recorder);
-	snprintf(words, sizeof words, "trace json %s", path);
-	text = read_tool(words);
-	cr_expect_geq(times(text, "\"waits for lock it\""), ROUNDS);
-	cr_expect_eq(times(text, "\"unlock of lock it\""), 2 * ROUNDS);
+	recording_end(&r);
+	text = recording_read(&r, "trace json", "");
+	cr_expect_geq(recording_times(text, "\"waits for lock it\""), ROUNDS);
+	cr_expect_eq(recording_times(text, "\"unlock of lock it\""), 2 * ROUNDS);
 	cr_expect(strstr(text, "\"waits for others, ring 0\""), "its track");
 	free(text);
-	snprintf(words, sizeof words, "report %s -o -", path);
-	text = read_tool(words);
+	text = recording_read(&r, "report", "-o -");
 	at = strstr(text, "[\"waits for lock it\",");
 	cr_assert(at);
 	cr_expect_eq(sscanf(strchr(at, ','), ",%llu,%llu,%llu]", &n, &waited, &stalled), 3, "%.60s",
@@ -781,29 +685,27 @@ Test(named_waits, trace_and_report_have_each_wait_for_a_lock_by_its_name)
 	cr_expect_geq(stalled, waited / 2);
 	cr_expect_leq(stalled, waited);
 	free(text);
-	unlink(path);
+	recording_remove(&r);
 }
 
 Test(named_waits, trace_has_a_track_for_each_process_that_serves)
 {
 	struct served s = serve(1);
-	FILE *recorder = begin_record(&s.f.d, s.a.s);
+	struct recording r = recording_begin(&s.f.d, s.a.s);
 	const uint64_t session = session_of(s.a.s);
 	char *text, words[64];
 
 	for (unsigned i = 0; i < ROUNDS / 4; i++)
 		call_four(&s);
-	usleep(300000);
 	end_served(&s);
-	end_record(recorder);
-	snprintf(words, sizeof words, "trace json %s", path);
-	text = read_tool(words);
+	recording_end(&r);
+	text = recording_read(&r, "trace json", "");
 	snprintf(words, sizeof words, "\"service fft, PID %d\"", s.server);
 	cr_expect(strstr(text, words), "%s", words);
 	snprintf(words, sizeof words, "\"call of session %" PRIu64 "\"", session);
-	cr_expect_eq(times(text, words), ROUNDS);
-	cr_expect_eq(times(text, "\"call of service fft\""), ROUNDS);
-	cr_expect_geq(times(text, "\"waits for service fft\""), ROUNDS / 2);
+	cr_expect_eq(recording_times(text, words), ROUNDS);
+	cr_expect_eq(recording_times(text, "\"call of service fft\""), ROUNDS);
+	cr_expect_geq(recording_times(text, "\"waits for service fft\""), ROUNDS / 2);
 	free(text);
-	unlink(path);
+	recording_remove(&r);
 }
