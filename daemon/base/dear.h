@@ -7,6 +7,7 @@
  * epoll watch costs some 60 ns.  So quoitd times each such call ("wake-up").  A wake-up may take
  * DEAR_FREE_NS.  What a user's wake-ups take beyond that adds up to a debt.  A single one adds at
  * most DEAR_ONE_NS, since it may have been interrupted; a cheap one takes off what it was cheaper.
+ * While a user has a debt, its wake-ups are timed by what they cost the thread itself (dear_clock).
  * At DEAR_DEBT_NS the user is dear, for DEAR_TIMES as long as its last dear wake-up took.  The
  * caller decides what to do then.  So a user can cost a thread two dear wake-ups in DEAR_TIMES
  * times the time of one.
@@ -38,16 +39,23 @@ struct dear {
 	uint64_t until; /* TSC */
 };
 
-/*
- * CPU time of this thread, in ticks: it counts only what the caller itself has done.  For callers
- * that can spare the nanoseconds of the system call.
- */
+/* CPU time of this thread, in ticks: it counts only what the caller itself has done. */
 static inline uint64_t dear_cpu_now(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return tsc_from_ns((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+}
+
+/*
+ * The clock for the user's next wake-up, for callers to which the system call of dear_cpu_now
+ * matters.  The TSC does while nothing is owed.  It also counts what others did while the caller had
+ * no core, so it never makes a user dear alone.
+ */
+static inline uint64_t (*dear_clock(const struct dear *d))(void)
+{
+	return d->debt ? dear_cpu_now : tsc_now;
 }
 
 static inline bool dear_is(const struct dear *d, uint64_t now)

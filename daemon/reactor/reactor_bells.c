@@ -124,7 +124,7 @@ void reactor_bells_ring(struct ring *ring, unsigned op)
 		want(r, ring, op);
 		return;
 	}
-	o = bells_do(ring, op, tsc_now);
+	o = bells_do(ring, op, dear_clock(&reactor_tenant(r, s)->dear));
 	count(r, s, o.took);
 	r->charged += o.took; /* so that the session that has the turn does not pay, too */
 	take_outcome(r, ring, &o);
@@ -142,7 +142,7 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 		listen_for(r, ring, EPOLLONESHOT);
 		want(r, ring, BELL_HEAR);
 	} else {
-		o = bells_do(ring, BELL_HEAR, tsc_now);
+		o = bells_do(ring, BELL_HEAR, dear_clock(&reactor_tenant(r, s)->dear));
 		o.ended |= hung_up;
 		count(r, s, o.took);
 		r->count[QUOIT_REACTOR_WORK_TICKS] += o.took; /* spent between two passes */

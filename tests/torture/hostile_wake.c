@@ -308,6 +308,7 @@ static void control_that_many_watch(struct stage *s)
 
 #define ALARM_NS 100000000
 #define LOST_MS  80  /* a CQE that is older than this at the alarm was not announced */
+#define STALL_MS 120 /* an alarm that is later than this shows that nobody ran, quoitd neither */
 #define NEVER_MS 500 /* quoitd looks without a bell only after a longer time */
 
 static uint64_t now_ticks(void)
@@ -315,27 +316,34 @@ static uint64_t now_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
+static uint64_t ms_since(const struct raw_client *c, uint64_t ticks)
+{
+	return (now_ticks() - ticks) / (c->info.tsc_hz / 1000);
+}
+
 /*
  * Sleep on the CQ tail as libquoit does.  0: woken with a CQE; -ETIME: the alarm came, and there
- * was no CQE; -EIO: the alarm came, and there was a CQE without a wake-up.
+ * was no CQE, or quoitd may have been stopped before its wake-up; -EIO: the alarm came, and there
+ * was a CQE without a wake-up.
  */
 static int sleep_once(struct raw_client *c)
 {
 	struct timespec alarm = {.tv_nsec = ALARM_NS};
-	uint64_t age;
+	uint64_t since = now_ticks(), slept_ms;
 	long n = 0;
 
 	if (quoit_ring_sleep(&c->cq, &c->client->cq_wait))
 		n = syscall(SYS_futex, &c->client->cq_tail, FUTEX_WAIT, c->cq.cached_tail, &alarm,
 			    NULL, 0);
 	n = n < 0 && errno == ETIMEDOUT ? -ETIME : 0;
+	slept_ms = ms_since(c, since);
 	quoit_ring_awake(&c->client->cq_wait);
 	if (!n)
 		return 0;
-	if (!quoit_ring_peek(&c->cq))
+	if (!quoit_ring_peek(&c->cq) || slept_ms > STALL_MS)
 		return -ETIME;
-	age = now_ticks() - c->stamps[c->cq.next & (c->layout.cq_entries - 1)].post;
-	return age / (c->info.tsc_hz / 1000) > LOST_MS ? -EIO : 0;
+	since = c->stamps[c->cq.next & (c->layout.cq_entries - 1)].post;
+	return ms_since(c, since) > LOST_MS ? -EIO : 0;
 }
 
 static void spin(const struct raw_client *c, uint64_t ns)

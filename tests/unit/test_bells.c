@@ -48,6 +48,21 @@ Test(dear, one_alone_may_have_been_interrupted_and_two_were_not, .init = tsc_ini
 	cr_expect_not(dear_is(&d, now + DEAR_TIMES * took));
 }
 
+/* On a busy machine threads lose their core in the middle of a wake-up, again and again. */
+Test(dear, who_lost_its_core_once_is_timed_by_what_it_costs, .init = tsc_init)
+{
+	const uint64_t second = tsc_from_ns(1000000000), cheap = tsc_from_ns(1000);
+	struct dear d = {0};
+
+	for (unsigned i = 0; i < 100; i++) {
+		dear_count(&d, dear_clock(&d) == dear_cpu_now ? cheap : second, 1000 + i);
+		cr_expect_not(dear_is(&d, 2000));
+	}
+	while (d.debt)
+		dear_count(&d, cheap, 1100);
+	cr_expect_eq(dear_clock(&d), tsc_now);
+}
+
 Test(dear, what_is_a_little_dear_adds_up_and_cheap_ones_take_it_off, .init = tsc_init)
 {
 	const uint64_t little = tsc_from_ns(2 * DEAR_FREE_NS), none = 0;
