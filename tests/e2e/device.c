@@ -118,7 +118,7 @@ bool room_topology_says(const struct device_room *r, const char *words)
 {
 	char text[8192];
 
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 10000; i++) {
 		daemon_topology(&r->daemon, text, sizeof text);
 		if (strstr(text, words))
 			return true;

@@ -2,6 +2,8 @@
 /* service.c - act as systemd does for a service, as far as a test can */
 #include "service.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,21 +15,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #define FIRST_FD 3
 #define PATIENCE 60000 /* ms */
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* An abstract socket name that the kernel chooses. */
 static void open_notify(struct service *s)
@@ -221,9 +214,9 @@ void service_stop(struct service *s)
 /* ---- its messages ---- */
 
 /* Read its last message; false: there is none until then. */
-static bool hear(struct service *s, uint64_t until_ms)
+static bool hear(struct service *s, double until_ms)
 {
-	uint64_t now = now_ms();
+	double now = clock_ms();
 	struct pollfd fd = {.fd = s->notify, .events = POLLIN};
 	ssize_t n;
 
@@ -238,7 +231,7 @@ static bool hear(struct service *s, uint64_t until_ms)
 
 bool service_hears_in(struct service *s, const char *words, unsigned ms)
 {
-	uint64_t until = now_ms() + ms;
+	double until = clock_ms() + ms;
 	bool any = false;
 
 	while (hear(s, until))
@@ -248,7 +241,7 @@ bool service_hears_in(struct service *s, const char *words, unsigned ms)
 
 bool service_hears(struct service *s, const char *words)
 {
-	uint64_t until = now_ms() + PATIENCE;
+	double until = clock_ms() + PATIENCE;
 
 	while (hear(s, until))
 		if (strstr(s->said, words))

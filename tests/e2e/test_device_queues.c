@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -13,6 +12,7 @@
 #include <quoit.h>
 #include <quoit/stats.h>
 
+#include "clock.h"
 #include "device.h"
 #include "executor.h"
 #include "process.h"
@@ -251,14 +251,6 @@ Test(device_queues, a_job_behind_more_than_a_request_can_name_is_behind_all)
 
 #define GPU_MS 1200 /* a machine may stand still for less than that */
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* The copy waits for all of them in a stream of its own. */
 Test(device_queues, what_waits_for_long_work_is_not_taken_for_hung)
 {
@@ -267,15 +259,16 @@ Test(device_queues, what_waits_for_long_work_is_not_taken_for_hung)
 	struct quoit_shape shape = {.dtype = QUOIT_F32, .dim = {1, 1, 1, 10}};
 	quoit_tensor large = quoit_create_vector(r.d, QUOIT_F32, 3u << 20);
 	quoit_tensor there = quoit_create_vector(r.d, QUOIT_F32, 10), here;
-	uint64_t begin;
+	double begin, one;
 
 	cr_assert_eq(quoit_use_device(r.d, 0), 0);
 	here = quoit_create(r.d, &shape, QUOIT_CREATE_PINNED);
 	cr_assert_eq(run(r.d, quoit_fill(there, 1.0)), 0);
 	cr_assert_eq(run(r.d, quoit_normal(large, 1, 0)), 0);
-	begin = now_ms();
+	begin = clock_ms();
 	cr_assert_eq(run(r.d, quoit_normal(large, 1, 0)), 0);
-	for (uint64_t i = 0, one = now_ms() - begin + 1; i < 3 * GPU_MS / one; i++)
+	one = clock_ms() - begin;
+	for (uint64_t i = 0; (double)i * one < 3 * GPU_MS; i++)
 		quoit_push(r.d, quoit_normal(large, i, 0));
 	cr_expect_eq(run(r.d, quoit_with_link(quoit_copy(here, there), 1)), 0);
 	cr_expect_eq(quoit_count_failures(r.d, NULL), 0);

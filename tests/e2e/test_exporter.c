@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -17,6 +16,7 @@
 #include <quoit.h>
 
 #include "client.h"
+#include "clock.h"
 #include "daemon.h"
 #include "exported.h"
 #include "exporter.h"
@@ -136,14 +136,6 @@ Test(exporter, a_daemon_that_dies_is_down_and_its_last_figures_are_served)
 	exporter_stop(&e);
 }
 
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* Each reading would give another text; only as many may differ as the elapsed time allows. */
 Test(exporter, all_who_ask_at_a_time_get_one_text)
 {
@@ -158,7 +150,7 @@ Test(exporter, all_who_ask_at_a_time_get_one_text)
 	snprintf(path, sizeof path, "%s/totals", d.folder);
 	snprintf(kept, sizeof kept, "%s/kept", d.folder);
 	exporter_start(&e, d.socket, NULL, "/dev/null");
-	began = now_ms();
+	began = clock_ms();
 	for (int i = 0; i < 100; i++) {
 		last = up;
 		exporter_metrics(&e, NULL, &a);
@@ -167,8 +159,8 @@ Test(exporter, all_who_ask_at_a_time_get_one_text)
 		changes += i && up != last;
 		cr_assert_eq(i % 2 ? rename(kept, path) : rename(path, kept), 0);
 	}
-	cr_expect_leq(changes, (now_ms() - began) / 250 + 1, "%u in %.0f ms", changes,
-		      now_ms() - began);
+	cr_expect_leq(changes, (clock_ms() - began) / 250 + 1, "%u in %.0f ms", changes,
+		      clock_ms() - began);
 	usleep(FRESH_US);
 	exporter_metrics(&e, NULL, &a);
 	cr_expect_eq(exporter_value(a.body, "quoit_up"), 1, "%s", a.body);
