@@ -129,12 +129,16 @@ waits_long() { # TEST
 	esac
 }
 
+await_end() { # NAME
+	until [ -e "$(log_of "$1").end" ]; do
+		sleep 0.1
+	done
+}
+
 outcome() { # NAME: once it has ended
 	name=$1
 	log=$(log_of "$name")
-	until [ -e "$log.end" ]; do
-		sleep 0.1
-	done
+	await_end "$name"
 	read -r status seconds cpu <"$log.end"
 	# Sanitizers of child processes write here; any report is a failure.
 	if ls "$log".san.* >/dev/null 2>&1; then
@@ -184,9 +188,10 @@ build() { # NAME FOLDER TARGET...
 
 # Build later steps beside the tests, at idle priority: tests wait during half of their time.
 # Lines: NAME FOLDER SANITIZERS TARGET...; "-" means no sanitizers.
-build_later() {
+build_later() { # TEST: nothing is built in folder `build` before it has ended
 	trap 'kill "$making"; exit' TERM
 	while read -r name dir san targets; do
+		[ "$dir" != build ] || await_end "$1"
 		# shellcheck disable=SC2086
 		chrt --idle 0 timeout 3600 make -j2 --no-print-directory B="$dir" SAN="${san#-}" $targets \
 			>"$logs/make_$name.log" 2>&1 </dev/null &
@@ -235,18 +240,18 @@ build plain build shipped-tests $cuda_archs
 for t in $(tests_of build e2e); do
 	! needs_quiet "$t" || QUOIT_BUILD=build run "$t" timeout 600 "$t" --ascii --verbose
 done
-run gpu sh tests/gpu.sh build # both before what is built later, in the same folder
-run bundle sh tests/bundle.sh build
-build_later <<END &
+run gpu sh tests/gpu.sh build # it builds in that folder, too
+build_later bundle <<END &
+asan build/asan address,undefined tests
 deb build - cuda_home= deb
 emulator build - emulator
-asan build/asan address,undefined tests
 tsan build/tsan thread torturers
 fuzz build/fuzz - CC=clang fuzzers
 clang build/clang - CC=clang CFLAGS=-O0 lto= CUDA_KERNELS=build all
 all-archs build/all-archs - $([ -e build/quoit-cuda.so ] && echo cuda-other-archs || echo cuda-left-out) $cuda_archs
 END
 later=$!
+run bundle sh tests/bundle.sh build
 for t in $long_waits; do
 	QUOIT_BUILD=build begin build/tests/e2e/"$t" timeout 600 build/tests/e2e/"$t" --ascii --verbose
 done
@@ -280,13 +285,13 @@ run languages sh tests/languages.sh build
 run new_operation sh tests/new_operation.sh
 run aarch64 sh tests/aarch64.sh build
 run licences sh tests/licences.sh build
+await_build emulator
+run 'gpu, emulated' sh tests/gpu.sh build --emulated
 outcome systemd
 run placement sh tests/vm/placement.sh build
 run top sh tests/top.sh build
 await_build deb
 run packages sh tests/packages.sh build fresh
-await_build emulator
-run 'gpu, emulated' sh tests/gpu.sh build --emulated
 
 await_build asan
 for t in $(tests_of build/asan unit); do
