@@ -6,7 +6,7 @@
  * The time is divided by start-time fair queueing (Goyal, Vin and Cheng, 1996): the next turn goes
  * to the user that has had the least, divided by its share.  A user that comes back starts level
  * with the one that was chosen last: idle time is no claim.  Time is counted when a work ends.  So
- * users that always have work differ at most by the works that they have under way, over their
+ * users that always have enough works differ at most by those that they have under way, over their
  * shares.
  *
  * Any thread, without locks: a choice by figures that are a moment old may not be the best, but no
@@ -46,6 +46,21 @@ static inline void ledger_open(struct ledger_page *page, const _Atomic uint64_t 
 
 	if (!atomic_fetch_add(&page->works, 1) && used < now)
 		atomic_store_explicit(&page->ticks_used, now, memory_order_relaxed);
+}
+
+/*
+ * What it did not get while it had works lapses, except `most`.  Works that cannot use the share (one
+ * after the other, on many cores) would else give a claim to all cores for minutes.
+ */
+static inline void ledger_lapse(struct ledger_page *page, const _Atomic uint64_t *clock,
+				uint64_t most)
+{
+	uint64_t used = atomic_load_explicit(&page->ticks_used, memory_order_relaxed);
+	uint64_t now = atomic_load_explicit(clock, memory_order_relaxed);
+
+	/* if a thread counts just now, the next work will do */
+	if ((int64_t)(now - used) > (int64_t)most)
+		(void)atomic_compare_exchange_strong(&page->ticks_used, &used, now - most);
 }
 
 /* It has one work less, and all that the work took has been counted. */

@@ -9,6 +9,7 @@
 #define QUOITD_USER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,6 +53,7 @@ struct tenant {
 	int64_t balance;  /* ticks that it may use before a new round begins */
 	int64_t turn;     /* ticks left in this stage of a pass */
 	struct dear dear; /* its wake-ups */
+	bool awaits;      /* the workers know that its jobs wait for places there (worker_await) */
 	struct tenant_part part[CONFIG_EXECUTORS];
 };
 

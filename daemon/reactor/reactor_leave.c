@@ -21,6 +21,7 @@
 #include "reactor_mail.h"
 #include "reactor_rings.h"
 #include "session/run_queue.h"
+#include "start.h"
 
 /* Interval of looks at sessions that wait for an executor or for memory. */
 #define LINGER_NS 100000u
@@ -219,6 +220,7 @@ static void leave_tenant(struct reactor *r, struct tenant *t, struct session *s)
 {
 	for (enum turn i = 0; i < TURNS; i++)
 		run_queue_remove(&t->turns[i], i, s);
+	start_await(r, t);
 	if (!--t->session_count) {
 		tenancy_remove(&r->tenancy, t);
 		reactor_bells_leave(r, t);

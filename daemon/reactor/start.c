@@ -224,9 +224,20 @@ static bool publish_turns(struct reactor *r, struct tenant *t)
 	return any;
 }
 
+void start_await(struct reactor *r, struct tenant *t)
+{
+	bool awaits = t->turns[TURN_PUBLISH].count > 0;
+
+	if (awaits != t->awaits)
+		worker_await(r->port, t->user->number, awaits);
+	t->awaits = awaits;
+}
+
 bool start_turns(struct reactor *r, struct tenant *t)
 {
 	bool any = start_sessions(r, t);
 
-	return publish_turns(r, t) | any;
+	any |= publish_turns(r, t);
+	start_await(r, t);
+	return any;
 }

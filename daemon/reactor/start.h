@@ -17,4 +17,7 @@ static inline bool start_ready(struct reactor *r, struct tenant *t)
 	return (t->turns[TURN_START].count || t->turns[TURN_PUBLISH].count) && start_turns(r, t);
 }
 
+/* Tell the workers, if it has changed, whether long jobs of the user wait for places there. */
+void start_await(struct reactor *r, struct tenant *t);
+
 #endif

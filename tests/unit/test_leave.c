@@ -18,7 +18,9 @@
 #include "memory/memory_thread.h"
 #include "reactor/reactor.h"
 #include "reactor/reactor_leave.h"
+#include "reactor/start.h"
 #include "session/links.h"
+#include "session/run_queue.h"
 #include "store/region.h"
 
 #define MANY 40
@@ -215,6 +217,29 @@ static struct work *publish(const struct session *s)
 	atomic_store(&work->abandoned, false);
 	worker_publish(reactor->port, work);
 	return work;
+}
+
+/* Its number goes to another user. */
+Test(leave, user_who_waited_for_places_wants_nothing_when_it_has_left)
+{
+	struct tenant *t = &user->tenant[0];
+	struct ledger_page *page;
+
+	reactor->port->ledger = calloc(1, sizeof *reactor->port->ledger);
+	page = &reactor->port->ledger->user[user->number].page;
+	run_queue_add(&t->turns[TURN_PUBLISH], TURN_PUBLISH, session[0]);
+	start_await(reactor, t);
+	start_await(reactor, t);
+	cr_expect_eq(atomic_load(&page->works), 1);
+	end_all();
+	for (unsigned i = 0; i < MANY; i++) {
+		session[i]->open.now = 0;
+		reactor_look(reactor, session[i]);
+	}
+	look_at_all();
+	cr_expect_eq(reactor->session_count, 0);
+	cr_expect_eq(atomic_load(&page->works), 0);
+	free(reactor->port->ledger);
 }
 
 /* Nobody reads what they would write, and until they end its memory cannot go. */

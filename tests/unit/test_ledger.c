@@ -112,6 +112,24 @@ Test(ledger, who_comes_has_no_claim_to_what_was_before)
 	cr_expect_float_eq((double)w[1].had / (double)(w[0].had - before), 1.0, 0.01);
 }
 
+/* It always had works, but they could run nowhere. */
+Test(ledger, what_works_could_not_use_lapses)
+{
+	struct want w[] = {{.share = 100, .tile = 100}, {.share = 100, .tile = 0}};
+	const uint64_t most = 50000;
+	uint64_t before;
+
+	open_works(0);
+	open_works(1);
+	run(w, 2, 1000000);
+	before = w[0].had;
+	open_works(1);
+	ledger_lapse(page(1), &ledger->clock, most);
+	w[1].tile = 100;
+	run(w, 2, 1000000);
+	cr_expect_float_eq((double)w[1].had, (double)(w[0].had - before + most), 1000);
+}
+
 Test(ledger, who_was_alone_owes_nothing)
 {
 	struct want w[] = {{.share = 1, .tile = 100}, {.share = 1, .tile = 0}};

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "backend/cpu/worker_private.h"
+#include "base/tsc.h"
 
 #define HAD          1000000
 #define CLOCK_OF_BOB 1000
@@ -19,6 +20,7 @@ static struct workers all = {
 
 static void open_port(void)
 {
+	tsc_init();
 	cr_assert_eq(worker_port_open(&port, &all), 0);
 	port.ledger = calloc(1, sizeof *port.ledger);
 	cr_assert(port.ledger);
@@ -62,6 +64,24 @@ Test(worker_port, session_whose_works_have_ended_has_had_what_it_had)
 	end(publish(1, BOB), HAD);
 	cr_expect_eq(had(publish(2, BOB)), CLOCK_OF_BOB);
 	cr_expect_eq(had(publish(1, BOB)), CLOCK_OF_BOB + HAD);
+}
+
+/* The reactor was late: its jobs were ready, and all its works had ended. */
+Test(worker_port, user_whose_jobs_wait_for_places_keeps_its_claim)
+{
+	struct ledger_page *bob = &port.ledger->user[BOB].page;
+
+	for (unsigned waits = 0; waits < 2; waits++) {
+		uint64_t used = atomic_load(&bob->ticks_used);
+
+		if (waits)
+			worker_await(&port, BOB, true);
+		atomic_store(&port.ledger->clock, used + HAD);
+		worker_retire(&port, publish(1, BOB));
+		cr_expect_eq(atomic_load(&bob->ticks_used), waits ? used : used + HAD);
+	}
+	worker_await(&port, BOB, false);
+	cr_expect_eq(atomic_load(&bob->works), 0);
 }
 
 Test(worker_port, works_of_a_session_are_one_flow)

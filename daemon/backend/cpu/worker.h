@@ -133,6 +133,12 @@ bool worker_has(const struct worker_port *port, uint32_t i, const struct session
 /* May this user publish one more work, for a session that has published `of_session`? */
 bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session);
 
+/*
+ * The user has jobs that wait for a place among the works, or has none any more.  While they wait it
+ * keeps its claim: that its works have ended before the reactor published others is no fault of its.
+ */
+void worker_await(struct worker_port *port, uint32_t user, bool awaits);
+
 /* Get a free slot, fill it in, and then publish it; NULL: all are taken. */
 struct work *worker_slot(struct worker_port *port);
 void worker_publish(struct worker_port *port, struct work *work);

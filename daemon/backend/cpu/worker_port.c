@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tsc.h"
 #include "fair/slot_quota.h"
 #include "worker_private.h"
+
+/* A user that could not use its share gets at most so much of a core's time later, for its share. */
+#define CLAIM_SECONDS 1u
 
 int worker_port_open(struct worker_port *port, struct workers *w)
 {
@@ -46,6 +50,16 @@ bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_se
 		return false;
 	/* held < left never gives the last shared slot away, so a user that holds none gets one. */
 	return slot_quota_admits(WORKER_SHARED, WORKER_SHARED - shared, held, of_session);
+}
+
+void worker_await(struct worker_port *port, uint32_t user, bool awaits)
+{
+	struct ledger *l = port->ledger;
+
+	if (awaits)
+		ledger_open(&l->user[user].page, &l->clock);
+	else
+		ledger_close(&l->user[user].page);
 }
 
 bool worker_has(const struct worker_port *port, uint32_t i, const struct session *s)
@@ -92,7 +106,9 @@ static void enter(struct worker_port *port, struct work *work)
 
 	atomic_store_explicit(&work->flow, i, memory_order_relaxed);
 	ledger_open(&l->user[work->user].page, &l->clock);
+	ledger_lapse(&l->user[work->user].page, &l->clock, CLAIM_SECONDS * tsc_hz());
 	ledger_open(&port->flow[i].page, &l->user[work->user].clock);
+	ledger_lapse(&port->flow[i].page, &l->user[work->user].clock, CLAIM_SECONDS * tsc_hz());
 }
 
 /* All but its tiles. */
