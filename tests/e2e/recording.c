@@ -13,7 +13,6 @@
 
 #include <criterion/criterion.h>
 
-#include "process.h"
 #include "recorder.h"
 #include "tool.h"
 
@@ -37,7 +36,7 @@ static pid_t run_recorder(const struct daemon *d, const char *path)
 	_exit(127);
 }
 
-/* Does the process have a file open whose name ends like this? */
+/* Has the process opened a file whose name ends with `end`? */
 static bool has_open(pid_t pid, const char *end)
 {
 	char folder[64], path[64 + sizeof((struct dirent *)NULL)->d_name], target[256];
@@ -64,12 +63,14 @@ struct recording recording_begin(const struct daemon *d, struct quoit_session *s
 {
 	struct recording r = {.path = "/tmp/quoit-recording.XXXXXX"};
 	char file[48];
+	int fd = mkstemp(r.path);
 
-	close(mkstemp(r.path));
+	cr_assert_geq(fd, 0);
+	close(fd);
 	r.recorder = run_recorder(d, r.path);
 	snprintf(file, sizeof file, "/" QUOIT_STATS_TRACE, (unsigned long long)recorder_number(s));
 	for (unsigned ms = 0; !has_open(r.recorder, file); ms += 10, usleep(10000))
-		cr_assert_lt(ms, PATIENCE_MS, "nobody reads %s", file);
+		cr_assert_lt(ms, PATIENCE_MS, "the recorder has not opened %s", file);
 	cr_assert(recorder_has_begun(d, recorder_number(s)));
 	return r;
 }
@@ -81,16 +82,10 @@ void recording_end(struct recording *r)
 
 char *recording_read(const struct recording *r, const char *command, const char *options)
 {
-	char *text = malloc(MOST_TEXT), line[256];
-	FILE *from;
-	size_t n;
+	char *text = malloc(MOST_TEXT);
 
-	snprintf(line, sizeof line, "%s/quoit %s %s %s", tool_folder(), command, r->path, options);
-	from = popen(line, "r");
-	cr_assert(text && from);
-	n = fread(text, 1, MOST_TEXT - 1, from);
-	text[n] = '\0';
-	cr_expect_eq(pclose(from), 0);
+	cr_assert(text);
+	cr_expect_eq(tool_run(text, MOST_TEXT, "%s %s %s", command, r->path, options), 0);
 	return text;
 }
 

@@ -2,8 +2,6 @@
 /* service.c - act as systemd does for a service, as far as a test can */
 #include "service.h"
 
-#include "clock.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +16,8 @@
 #include <unistd.h>
 
 #include <criterion/criterion.h>
+
+#include "clock.h"
 
 #define FIRST_FD 3
 #define PATIENCE 60000 /* ms */

@@ -122,7 +122,7 @@ Test(exporter_alerts, lock_that_is_not_passed_on_is_told)
 	c.number = party_number(quoit_open_lock(c.s, PARTIES_NAME, NULL));
 	cr_assert_eq(quoit_run(t.b.q, quoit_lock(t.b.number, 0), SOON_MS), 0);
 	(void)party_start(&t.a, quoit_lock(t.a.number, 0));
-	r = rounds_begin(try_lock, &c);
+	rounds_begin(&r, try_lock, &c);
 	expect_alert(&t.f.d, "QuoitLockStuck", PARTIES_NAME);
 	rounds_end(&r);
 	quoit_close(c.s, 0);
@@ -145,8 +145,8 @@ Test(exporter_alerts, lock_that_is_passed_on_is_not_told)
 
 	need_prometheus();
 	t = parties_begin_with(quoit_open_lock, NULL);
-	a = rounds_begin(lock_for_long, &t.a);
-	b = rounds_begin(lock_for_long, &t.b);
+	rounds_begin(&a, lock_for_long, &t.a);
+	rounds_begin(&b, lock_for_long, &t.b);
 	expect_no_alert(&t.f.d, "lock");
 	rounds_end(&a);
 	rounds_end(&b);
@@ -219,7 +219,7 @@ Test(exporter_alerts, full_queue_that_moves_is_not_told)
 
 	need_prometheus();
 	t = fill_queue();
-	r = rounds_begin(pass_one, &t.b);
+	rounds_begin(&r, pass_one, &t.b);
 	expect_no_alert(&t.f.d, "queue");
 	rounds_end(&r);
 	parties_end(&t);
@@ -319,7 +319,7 @@ Test(exporter_alerts, service_with_a_backlog_is_not_told)
 	need_prometheus();
 	s = serve();
 	s.t.a.number = party_number(quoit_find_service_function(s.service, "nap"));
-	r = rounds_begin(nap_long, &s.t.a);
+	rounds_begin(&r, nap_long, &s.t.a);
 	expect_no_alert(&s.t.f.d, "service");
 	rounds_end(&r);
 	end_served(&s);

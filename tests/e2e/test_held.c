@@ -82,7 +82,7 @@ Test(held, limit_is_the_program_with_place_and_share, .timeout = 300)
 	char words[128];
 
 	hold(&h); /* now its place is known */
-	rounds = rounds_begin(hold, &h);
+	rounds_begin(&rounds, hold, &h);
 	snprintf(words, sizeof words, "Limited by data held by the program at %s for ", place);
 	/* four fifths of each round, less what the machine adds */
 	(void)says(&h.f, "top --batch -n1 --session=1", words, 50);

@@ -348,12 +348,16 @@ static void reap_all(const struct house *h, unsigned count)
 }
 
 /* A client that does nothing but this is limited by that. */
-static void expect_limit_of(void (*round)(void *habit), struct habit *habit, const char *limit)
+static void expect_limit_of(void (*round)(void *habit), uint32_t entries, const char *limit)
 {
-	struct rounds rounds = rounds_begin(round, habit);
+	struct habit habit = {.h = house_open(entries)};
+	struct rounds rounds;
 
-	expect_limit(&habit->h, limit);
+	habit.a = quoit_create_vector(habit.h.q, QUOIT_F32, 16);
+	rounds_begin(&rounds, round, &habit);
+	expect_limit(&habit.h, limit);
 	rounds_end(&rounds);
+	house_close(&habit.h);
 }
 
 static void think(void *arg)
@@ -366,10 +370,7 @@ static void think(void *arg)
 
 Test(latency, a_client_that_thinks_between_jobs_limits_itself, .timeout = 120)
 {
-	struct habit habit = {.h = house_open(8)};
-
-	expect_limit_of(think, &habit, "client");
-	house_close(&habit.h);
+	expect_limit_of(think, 8, "client");
 }
 
 static void chain(void *arg)
@@ -383,11 +384,7 @@ static void chain(void *arg)
 
 Test(latency, a_chain_waits_for_data, .timeout = 120)
 {
-	struct habit habit = {.h = house_open(64)};
-
-	habit.a = quoit_create_vector(habit.h.q, QUOIT_F32, 16);
-	expect_limit_of(chain, &habit, "data");
-	house_close(&habit.h);
+	expect_limit_of(chain, 64, "data");
 }
 
 static void want_much(void *arg)
@@ -409,10 +406,7 @@ static void want_much(void *arg)
 
 Test(latency, jobs_beyond_the_lease_wait_for_memory, .timeout = 120)
 {
-	struct habit habit = {.h = house_open(64)};
-
-	expect_limit_of(want_much, &habit, "memory");
-	house_close(&habit.h);
+	expect_limit_of(want_much, 64, "memory");
 }
 
 static void multiply(void *arg)
@@ -440,7 +434,7 @@ Test(latency, many_long_jobs_wait_for_their_turn, .timeout = 120)
 		house_submit(q, quoit_fill(habit.c[i], 1), i); /* so that it has its bytes */
 	}
 	reap_all(&habit.h, 202);
-	rounds = rounds_begin(multiply, &habit);
+	rounds_begin(&rounds, multiply, &habit);
 	expect_limit(&habit.h, "turn");
 	cr_expect_eq(tool_run(said, sizeof said, "top --batch -n1 --session=1 --socket=%s",
 			      habit.h.d.socket),
@@ -461,8 +455,5 @@ static void run_long(void *arg)
 
 Test(latency, one_long_job_at_a_time_is_limited_by_how_long_it_runs, .timeout = 120)
 {
-	struct habit habit = {.h = house_open(8)};
-
-	expect_limit_of(run_long, &habit, "run");
-	house_close(&habit.h);
+	expect_limit_of(run_long, 8, "run");
 }

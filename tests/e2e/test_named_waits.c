@@ -186,8 +186,9 @@ static void lock_in_turn(void *arg)
 Test(named_waits, waits_for_a_lock_that_are_over_count)
 {
 	struct parties t = parties_begin_with(quoit_open_lock, NULL);
-	struct rounds r = rounds_begin(lock_in_turn, &t);
+	struct rounds r;
 
+	rounds_begin(&r, lock_in_turn, &t);
 	expect_limit(&t.f.d, t.b.s, "waits for the lock it");
 	rounds_end(&r);
 	parties_end(&t);
@@ -314,7 +315,7 @@ Test(named_waits, wait_is_not_blamed_for_what_the_program_holds)
 	struct rounds r;
 
 	(void)party_start(&t.a, quoit_wait_flag(t.a.number, 0));
-	r = rounds_begin(hold_on, &t.a);
+	rounds_begin(&r, hold_on, &t.a);
 	expect_limit(&t.f.d, t.a.s, "data held by the program at test_named_waits.c:");
 	rounds_end(&r);
 	parties_end(&t);
@@ -573,8 +574,9 @@ static void call_four(void *arg)
 Test(named_waits, waits_for_threads_that_are_over_count)
 {
 	struct served s = serve(1);
-	struct rounds r = rounds_begin(call_four, &s);
+	struct rounds r;
 
+	rounds_begin(&r, call_four, &s);
 	expect_limit(&s.f.d, s.a.s, "waits for the service fft, which has too few threads");
 	rounds_end(&r);
 	end_served(&s);

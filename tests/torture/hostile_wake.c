@@ -307,8 +307,9 @@ static void control_that_many_watch(struct stage *s)
 /* ---- the hunt for a lost wake-up ---- */
 
 #define ALARM_NS 100000000
-#define LOST_MS  80  /* a CQE that is older than this at the alarm was not announced */
-#define STALL_MS 120 /* an alarm that is later than this shows that nobody ran, quoitd neither */
+#define LOST_MS  80 /* a CQE that is older than this at the alarm was not announced */
+#define STALL_MS                                                                                   \
+	120 /* if the alarm is later than this, the machine stood still, and quoitd with it */
 #define NEVER_MS 500 /* quoitd looks without a bell only after a longer time */
 
 static uint64_t now_ticks(void)
