@@ -11,8 +11,8 @@
 #include "connection.h"
 
 /*
- * 0 or -EDQUOT.  *ret_left: the bytes that were left before.  Who refuses the client says so by
- * charge_refused, which counts it: HELLO may wait and try again instead.
+ * 0 or -EDQUOT.  *ret_left: the bytes that were left before.  A caller that then
+ * refuses the client calls charge_refused, which counts that; HELLO may wait and try again instead.
  */
 int charge_memory(struct connection *c, uint64_t bytes, uint64_t *ret_left);
 void charge_refused(const struct connection *c);

@@ -24,6 +24,16 @@ static void count(struct reactor *r, struct session *s, uint64_t took)
 	dear_count(&reactor_tenant(r, s)->dear, took, tsc_now());
 }
 
+/* Do it in this thread, at once. */
+static struct bell_outcome do_here(struct reactor *r, struct ring *ring, unsigned op)
+{
+	struct session *s = ring->session;
+	struct bell_outcome o = bells_do(ring, op, dear_clock(&reactor_tenant(r, s)->dear));
+
+	count(r, s, o.took);
+	return o;
+}
+
 static bool is_dear(const struct reactor *r, const struct session *s)
 {
 	return dear_is(&reactor_tenant(r, s)->dear, r->now);
@@ -124,8 +134,7 @@ void reactor_bells_ring(struct ring *ring, unsigned op)
 		want(r, ring, op);
 		return;
 	}
-	o = bells_do(ring, op, dear_clock(&reactor_tenant(r, s)->dear));
-	count(r, s, o.took);
+	o = do_here(r, ring, op);
 	r->charged += o.took; /* so that the session that has the turn does not pay, too */
 	take_outcome(r, ring, &o);
 }
@@ -142,9 +151,8 @@ void reactor_bells_hear(struct reactor *r, struct ring *ring, bool hung_up)
 		listen_for(r, ring, EPOLLONESHOT);
 		want(r, ring, BELL_HEAR);
 	} else {
-		o = bells_do(ring, BELL_HEAR, dear_clock(&reactor_tenant(r, s)->dear));
+		o = do_here(r, ring, BELL_HEAR);
 		o.ended |= hung_up;
-		count(r, s, o.took);
 		r->count[QUOIT_REACTOR_WORK_TICKS] += o.took; /* spent between two passes */
 		take_outcome(r, ring, &o);
 	}

@@ -134,8 +134,8 @@ bool worker_has(const struct worker_port *port, uint32_t i, const struct session
 bool worker_admits(const struct worker_port *port, uint32_t user, uint32_t of_session);
 
 /*
- * The user has jobs that wait for a place among the works, or has none any more.  While they wait it
- * keeps its claim: that its works have ended before the reactor published others is no fault of its.
+ * awaits: jobs of the user wait for places among the works; false: none does any more.  While they
+ * wait the user keeps its claim, even if all its works end before the reactor publishes others.
  */
 void worker_await(struct worker_port *port, uint32_t user, bool awaits);
 

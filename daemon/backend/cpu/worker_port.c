@@ -99,16 +99,20 @@ static uint32_t find_flow(struct worker_port *port, uint64_t session_id)
 	return give_flow(port, session_id);
 }
 
+static void add_work(struct ledger_page *page, const _Atomic uint64_t *clock)
+{
+	ledger_open(page, clock);
+	ledger_lapse(page, clock, CLAIM_SECONDS * tsc_hz());
+}
+
 static void enter(struct worker_port *port, struct work *work)
 {
 	uint32_t i = find_flow(port, work->session_id);
 	struct ledger *l = port->ledger;
 
 	atomic_store_explicit(&work->flow, i, memory_order_relaxed);
-	ledger_open(&l->user[work->user].page, &l->clock);
-	ledger_lapse(&l->user[work->user].page, &l->clock, CLAIM_SECONDS * tsc_hz());
-	ledger_open(&port->flow[i].page, &l->user[work->user].clock);
-	ledger_lapse(&port->flow[i].page, &l->user[work->user].clock, CLAIM_SECONDS * tsc_hz());
+	add_work(&l->user[work->user].page, &l->clock);
+	add_work(&port->flow[i].page, &l->user[work->user].clock);
 }
 
 /* All but its tiles. */
